@@ -17,9 +17,9 @@ namespace pgtune::search {
 
 /// The rule by which a search ends early: what is left of the presets is expected to gain less than the margin of ties
 /// (0.003 is 0.3 %). Of the many times as many variants that they leave out, as many are tried meanwhile (PresetTurns):
-/// of these the estimate never expects so little. `miss`: as Strategy::expected_miss() says it; who says nothing never
-/// has enough. `tried`: variants, failures too. After a few of a small space the estimate says too little, and the rest
-/// takes no time worth saving.
+/// of these the estimate hardly ever expects so little. `miss`: as Strategy::expected_miss() says it; who says nothing
+/// never has enough. `tried`: variants, failures too. After a few of a small space the estimate says too little, and
+/// the rest takes no time worth saving.
 [[nodiscard]] bool is_enough(const std::optional<ExpectedMiss>& miss, double margin, std::size_t tried);
 
 }  // namespace pgtune::search

@@ -241,8 +241,8 @@ class SearchCommand final : public SearchOptions {
     app.add_option(
            "--effort", effort_,
            "Instead of a budget: quick (10 s a problem), normal (60 s) or thorough (10 minutes), longer where the "
-           "rounds "
-           "at the power cap take longer, less where the strategy (model) expects the rest of the presets to gain less "
+           "rounds at the power cap take longer, less where the strategy (model) expects the rest of the presets to "
+           "gain less "
            "than the margin of ties")
         .option_text("NAME")
         .group(group);

@@ -88,8 +88,8 @@ class SimulateCommand final : public Command {
         .option_text("N")
         .group(group);
     app.add_option("--margin", margin_,
-                   "Of ties, in %: a strategy that expects to have missed less has enough (default: 0.3, the least of "
-                   "a search; at the power cap it is 0.5)")
+                   "Of ties, in %: a strategy that expects the rest of the presets to gain less has enough (default: "
+                   "0.3, the least of a search; at the power cap it is 0.5)")
         .option_text("PERCENT")
         .group(group);
     app.add_flag("--no-seeds", no_seeds_, "As if the templates had neither seeds nor defaults").group(group);

@@ -82,8 +82,8 @@ std::string overall_text(const Simulation& simulation) {
   std::string out = text.text();
   if (!stops) return out;
   const std::string rule = fmt::format(
-      "Enough: where a search ends by itself, because its strategy expects to have missed less than a margin of ties "
-      "of {:g} %; after so many variants, and what was lost then.",
+      "Enough: where a search ends by itself, because its strategy expects the rest of the presets to gain less than a "
+      "margin of ties of {:g} %; after so many variants, and what was lost then.",
       100 * simulation.task.margin);
   return fmt::format("{}\n{}\n", out, fmt::join(wrap_text(rule, kTextWidth), "\n"));
 }
