@@ -12,14 +12,14 @@
 // The few vectors are read as they are stored, or laid out by a kernel before (FEW_SOURCE): where lines lie along K, so
 // do they then; else the elements of one step of k are neighbours, in float32, that every lane loads.
 #include "device/copy/streamed_vector.cuh"
-#include "device/epilogue/fused_epilogue.cuh"
+#include "device/epilogue/finished_element.cuh"
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/programmatic_dependent_launch.cuh"
 #include "device/ptx/shared_memory.cuh"
 
 namespace {
 
-using pgtune::Format, pgtune::StreamedVector;
+using pgtune::Element, pgtune::Format, pgtune::kFormatA, pgtune::kFormatB, pgtune::StreamedVector;
 
 constexpr bool kStreamsB = STREAMS_B;
 constexpr bool kAlongK = kStreamsB ? TRANS_B : !TRANS_A;     ///< the streamed operand's lines
@@ -32,12 +32,6 @@ constexpr int kThreads = 32 * LINE_WARPS * SLICED_K;
 constexpr int kStep = kAlongK ? 32 * kPerVector : 1;  ///< of k, from one of a thread's vectors to the next
 constexpr int kSums = FEW * kCtaLines;                ///< elements of D that a CTA computes
 
-constexpr Format kFormatA = DTYPE == LABEL_bf16   ? Format::kBf16
-                            : DTYPE == LABEL_f16  ? Format::kF16
-                            : DTYPE == LABEL_e4m3 ? Format::kE4m3
-                            : DTYPE == LABEL_e5m2 ? Format::kE5m2
-                                                  : Format::kF32;
-constexpr Format kFormatB = kFormatA == Format::kE5m2 ? Format::kE4m3 : kFormatA;
 constexpr Format kStreamedFormat = kStreamsB ? kFormatB : kFormatA, kFewFormat = kStreamsB ? kFormatA : kFormatB;
 
 constexpr bool kPrepared = FEW_SOURCE == LABEL_prepared;
@@ -212,29 +206,6 @@ __device__ __forceinline__ float load_shared_of(unsigned rank, const float* here
   return value;
 }
 
-using Element = pgtune::OutElement<OUT_BYTES>::Type;
-constexpr auto kOutputType = DTYPE == LABEL_f16 ? pgtune::Type16::kF16 : pgtune::Type16::kBf16;
-
-/// Returns an element of D from its sum; `c` is C's, read where beta is not 0.
-__device__ __forceinline__ Element finished(float sum, const Element* c, float alpha, float beta, const void* bias,
-                                            int column) {
-  float value = alpha * sum;
-  if (beta != 0.0f) {
-    if constexpr (OUT_BYTES == 4) {
-      value = fmaf(beta, *c, value);
-    } else {
-      value = fmaf(beta, pgtune::widen<kOutputType>(*c), value);
-    }
-  }
-  if (pgtune::kHasBias) value += pgtune::bias_of<OUT_BYTES, kOutputType>(bias, column);
-  value = pgtune::activated<pgtune::kActivation>(value);
-  if constexpr (OUT_BYTES == 4) {
-    return value;
-  } else {
-    return static_cast<Element>(pgtune::pack<kOutputType>(value, 0.0f));
-  }
-}
-
 }  // namespace
 
 #if FEW_SOURCE == LABEL_prepared
@@ -323,7 +294,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     }
     const int row = kStreamsB ? f : of_line, column = kStreamsB ? of_line : f;
     const long long at = row * ldc + column;
-    D[at] = finished(sum, C + at, alpha, beta, bias, column);
+    D[at] = pgtune::narrowed(pgtune::finished_value(sum, C + at, alpha, beta, bias, column));
   }
   if constexpr (CLUSTER_K > 1) pgtune::cluster_sync();  // nobody ends while others read its sums
 }

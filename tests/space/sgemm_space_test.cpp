@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "tests/space/shipped_template.hpp"
 #include "tests/template/sample_template.hpp"
+#include "tuner/model/architectures.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/template/variant_text.hpp"
@@ -79,6 +81,8 @@ TEST(SgemmSpace, EveryWinnerIsLegalForSomeProblem) {
            "BM=16,BN=16,TM=2,TN=2,SLICED_K=8,BK=128",
            "BM=64,BN=32,TM=8,TN=4,SLICED_K=4,BK=64",
            "BM=64,BN=64,TM=8,TN=4,SLICED_K=2,BK=32",
+           "BM=16,BN=32,TM=4,TN=4,SLICED_K=8,CLUSTER_K=8,BK=64",
+           "BM=64,BN=64,TM=8,TN=4,SLICED_K=1,CLUSTER_K=8,BK=32",
        }},
       {"sgemm_tma",
        {
@@ -113,6 +117,22 @@ TEST(SgemmSpace, EveryWinnerIsLegalForSomeProblem) {
           << definition.name << " " << winner.key();
     }
   }
+}
+
+TEST(SgemmSpace, SmallProductsAreSharedByAsManyCtasAsHaveWork) {
+  const auto sharers = [](const Problem& problem, const DeviceInfo& on) {
+    std::set<std::int64_t> found;
+    const auto space = enumerate(testing::shipped_template("sgemm_small"), problem, on);
+    EXPECT_TRUE(space) << space.error().text();
+    for (const Variant& variant : space->variants) found.insert(std::get<std::int64_t>(*variant.find("CLUSTER_K")));
+    return found;
+  };
+  using ::testing::ElementsAre;
+  EXPECT_THAT(sharers(fp32_problem(64, 64, 2048), device()), ElementsAre(8)) << "few tiles, and a long sum";
+  EXPECT_THAT(sharers(fp32_problem(64, 64, 512), device()), ElementsAre(4, 8));
+  EXPECT_THAT(sharers(fp32_problem(128, 128, 100), device()), ElementsAre(1)) << "too short to share";
+  EXPECT_THAT(sharers(fp32_problem(1024, 1024, 1024), device()), ElementsAre(1)) << "tiles enough";
+  EXPECT_THAT(sharers(fp32_problem(64, 64, 2048), architecture_info("sm_80").value()), ElementsAre(1)) << "no clusters";
 }
 
 TEST(SgemmSpace, BarriersAndAnnouncementsCountAgainstTheLimitToTheByte) {

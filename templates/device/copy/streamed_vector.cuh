@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Vectors of 1 to 16 bytes of an operand, between memory and float registers. Wants the macros VEC_BYTES and
-// ELEM_BYTES.
+// Vectors of 1 to 16 bytes of an operand, between memory and float registers. Wants the macros VEC_BYTES,
+// ELEM_BYTES and DTYPE.
 #pragma once
 
-#include "device/epilogue/out_element.cuh"
+#include "device/copy/element_format.cuh"
 
 namespace pgtune {
-
-enum class Format { kF32, kBf16, kF16, kE4m3, kE5m2 };
-
-/// An unsigned type of an element's size.
-template <int kBytes>
-struct RawElement {
-  using Type = unsigned;
-};
-template <>
-struct RawElement<2> {
-  using Type = unsigned short;
-};
-template <>
-struct RawElement<1> {
-  using Type = unsigned char;
-};
 
 /// VEC_BYTES bytes as they are in memory.
 union StreamedVector {
@@ -70,19 +54,6 @@ __device__ __forceinline__ StreamedVector load_shared_by_many(const char* from) 
 }
 
 #undef PGTUNE_LOAD
-
-/// Two neighbours of 8 bits, exactly: all values of either format are values of f16.
-template <Format kFormat>
-__device__ __forceinline__ void widen_two(float (&to)[2], unsigned short bits) {
-  unsigned both;
-  if constexpr (kFormat == Format::kE4m3) {
-    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(both) : "h"(bits));
-  } else {
-    asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(both) : "h"(bits));
-  }
-  to[0] = widen<Type16::kF16>(static_cast<unsigned short>(both));
-  to[1] = widen<Type16::kF16>(static_cast<unsigned short>(both >> 16));
-}
 
 template <Format kFormat>
 __device__ __forceinline__ void widen_vector(float (&to)[StreamedVector::kElements], const StreamedVector& vector) {
