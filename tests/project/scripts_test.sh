@@ -230,6 +230,16 @@ record_names_its_files_by_the_gpu() {
   last_line_has "no GPU to measure on"
 }
 
+record_searches_with_the_program_that_it_is_given() {
+  stand_in_pgtune
+  echo 0 >"$work/code"
+  mkdir -p "$tree/elsewhere"
+  mv "$tree/scripts/pgtune" "$tree/elsewhere/pgtune"
+  expect 0 scripts/record --pgtune elsewhere/pgtune small skinny
+  [ -s "$tree/recordings/h200-small.db" ] && [ -s "$tree/recordings/h200-skinny.db" ] || fail "$(ls "$tree/recordings")"
+  grep -q '^search .*--shapes configs/shapes/small.txt' "$work/called" || fail "$(cat "$work/called")"
+}
+
 record_draws_unbiased_tables_into_a_folder_of_their_own() {
   stand_in_pgtune
   echo 0 >"$work/code"

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/commands/search_task.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/measuring/announcement.hpp"
+#include "tool/pgtune/measuring/known_gpu.hpp"
+#include "tool/pgtune/measuring/stored_counters.hpp"
+#include "tool/pgtune/report/dry_run.hpp"
+#include "tool/pgtune/report/result_json.hpp"
+#include "tool/pgtune/report/result_text.hpp"
+#include "tuner/session/answer/answered.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// At most 80 columns a line.
+std::string answered_note(const session::Answer& answer, const DeviceInfo& device) {
+  if (answer.board == device.uuid)
+    return fmt::format("Answered from the database ({}); --force measures again.", answer.finished_at);
+  return fmt::format(
+      "Answered from the database ({}) by another GPU of this class;\n--this-board measures on this one.",
+      answer.finished_at);
+}
+
+ExitCode show_result(Terminal& terminal, ResultDocument& results, const SearchOutcome& outcome,
+                     std::optional<ExitCode> signal) {
+  const session::SearchResult& result = outcome.result;
+  results.add([&] { return result_text(outcome, terminal); }, [&] { return result_json(outcome); });
+  if (result.from_store) terminal.note(answered_note(*result.answer, outcome.device.info));
+  if (const auto known = result.counts.failed.find(OutcomeKind::kQuarantined); known != result.counts.failed.end())
+    terminal.note(fmt::format("{} not run, because the same build crashed or hung before; --retry-failed tries again.",
+                              known->second));
+  if (result.interrupted || result.budget_reached || result.gave_up) {
+    terminal.note(fmt::format("Stopped early {}.", result.interrupted ? "by a signal"
+                                                   : result.gave_up   ? "because round after round was void, see notes"
+                                                                      : "at the end of the budget, as asked"));
+    terminal.note("What was measured is stored: the same command goes on from here.");
+  }
+  if (result.enough)
+    terminal.note(fmt::format(
+        "{}", fmt::join(wrap_text(fmt::format("Ended before all was tried: what is left{} is expected to gain less "
+                                              "than the margin of ties. --budget N with a larger N tries more, up "
+                                              "to all.",
+                                              outcome.templates.goes_beyond_presets() ? " of the presets" : ""),
+                                  kTextWidth),
+                        "\n")));
+  return exit_code(result, signal);
+}
+
+/// Only says what would be searched.
+ExitCode plan(Context& context, const SearchTask& task, ResultDocument& results) {
+  const MeasuringOptions& options = task.measuring;
+  const DeviceChoice choice = choose_device_to_plan(context, options.device);
+  const auto lock = options.clock.on(choice.source);
+  const bool unknown_clock = lock && !lock->mhz;
+  session::SessionOptions session = options.session;
+  if (lock && lock->mhz) session.conditions.locked_sm_clock_hz = *lock->mhz * 1e6;
+  announce(context.terminal(), {.choice = choice,
+                                .session = session,
+                                .database = options.database,
+                                .planning = true,
+                                .clock_unknown = unknown_clock});
+  std::optional<db::Database> database;
+  if (!unknown_clock && std::filesystem::exists(options.database))
+    database = db::Database::open(options.database, db::OpenMode::kReadOnly);
+  std::optional<DatabaseStore> store;
+  if (database) store.emplace(*database);
+  for (const Problem& problem : task.problems) {
+    const auto [device, templates] = answering(choice, task.templates_of(problem, choice.source), problem);
+    const DryRun run = dry_run(problem, templates, device, session, store ? &*store : nullptr);
+    results.add([&] { return dry_run_text(run); }, [&] { return dry_run_json(run); });
+  }
+  return ExitCode::kDone;
+}
+
+/// Where the database answers everything about this machine's GPU, so that it need not even be looked for; nothing
+/// where it does not.
+std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& task, ResultDocument& results) {
+  const MeasuringOptions& options = task.measuring;
+  if (!std::filesystem::exists(options.database)) return std::nullopt;
+  session::SessionOptions session = options.session;
+  if (const auto& lock = options.clock.request) {
+    if (!lock->mhz) return std::nullopt;  // which clock it will be shows once it is locked
+    session.conditions.locked_sm_clock_hz = *lock->mhz * 1e6;
+  }
+  db::Database database = db::Database::open(options.database, db::OpenMode::kReadWriteCreate);
+  const auto info =
+      known_gpu(database, options.device, process_environment, "/proc/driver/nvidia",
+                [&](const std::string& uuid) { return device::gpu_limits(context.paths().worker.string(), uuid); });
+  if (!info) return std::nullopt;
+  DatabaseStore store(database);
+  std::vector<session::Answer> found;
+  std::vector<std::optional<CounterReport>> counters;
+  for (const Problem& problem : task.problems) {
+    const session::StoreKey key{problem, task.templates_of(problem, Source::kGpu), *info, Source::kGpu,
+                                session.conditions};
+    auto answer = session::answered_already(store, key, session);
+    if (!answer) return std::nullopt;
+    auto& known = counters.emplace_back();
+    if (task.counters && !(known = stored_report(store, key, compared_contenders(*answer, answer->baseline, 1))))
+      return std::nullopt;
+    found.push_back(std::move(*answer));
+  }
+  const DeviceChoice choice = gpu_choice(*info, 0);
+  announce(context.terminal(), {choice, session, options.database});
+  ExitCode code = ExitCode::kDone;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const Problem& problem = task.problems[i];
+    const SearchOutcome outcome{with_counts(problem, found[i].baseline.counts),
+                                task.templates_of(problem, Source::kGpu),
+                                choice,
+                                session.conditions,
+                                session::result_from_store(std::move(found[i])),
+                                options.database,
+                                std::move(counters[i])};
+    code = worse(code, show_result(context.terminal(), results, outcome, std::nullopt));
+  }
+  return code;
+}
+
+ExitCode search(Context& context, const SearchTask& task, ResultDocument& results) {
+  Terminal& terminal = context.terminal();
+  const std::vector<DeviceChoice> choices = choose_devices(context, task.measuring.device);
+  for (const auto& [kind, templates] : task.templates) {
+    for (const space::TemplateId& id : templates.on_gpu.ids())
+      terminal.detail(fmt::format("template  {} {}", id.name, id.content_hash));
+  }
+  const auto search_on = [&](MeasuringRun& run, const Problem& problem) -> Shown {
+    const Answering by = answering(run.choice(), task.templates_of(problem, run.choice().source), problem);
+    SearchOutcome outcome{
+        problem, by.templates, by.device, run.session().conditions, run.search(problem, by), task.measuring.database};
+    outcome.problem = with_counts(std::move(outcome.problem), outcome.result.baseline.counts);
+    if (const auto& answer = outcome.result.answer; task.counters && answer && !run.signals().exit_code()) {
+      std::vector<ContenderCounters> contenders = compared_contenders(*answer, outcome.result.baseline, 1);
+      if (outcome.result.from_store) outcome.counters = run.stored_counters(problem, by, contenders);
+      if (!outcome.counters) outcome.counters = run.counters(problem, by, std::move(contenders));
+    }
+    return [&, signal = run.signals().exit_code(), outcome = std::move(outcome)] {
+      return show_result(terminal, results, outcome, signal);
+    };
+  };
+  const auto begun = [&](MeasuringRun& run, const Problem& problem) {
+    return run.is_begun(problem, answering(run.choice(), task.templates_of(problem, run.choice().source), problem));
+  };
+  return measure(context, task.measuring, choices, task.problems, results, search_on, begun);
+}
+
+}  // namespace
+
+KindOfProblem kind_of(const Problem& problem) {
+  return {problem.dtype, problem.type_of_c(), to_string(problem.epilogue)};
+}
+
+ExitCode run(const SearchTask& task, Context& context, ResultDocument& results) {
+  if (task.dry_run) return plan(context, task, results);
+  const auto answered = answer_without_gpu(context, task, results);
+  return answered ? *answered : search(context, task, results);
+}
+
+}  // namespace pgtune::tool
