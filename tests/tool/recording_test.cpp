@@ -11,8 +11,10 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/space/shipped_template.hpp"
 #include "tests/tool/cli_fixture.hpp"
@@ -186,6 +188,22 @@ TEST_F(RecordingTest, AutoTakesItWhereThereIsNoGpu) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(json::parse(result.out).at("source"), "replay");
   EXPECT_THAT(result.err, AllOf(HasSubstr("No GPU"), HasSubstr("replay")));
+}
+
+TEST_F(RecordingTest, SaysOfEachProblemWhichGpuItWasRecordedOn) {
+  const auto devices_said = [&](const std::string& shape) {
+    const Finished result = pgtune({"search", "--shape", shape, "--device", "replay"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    std::vector<std::string> lines;
+    std::istringstream all(result.err);
+    for (std::string line; std::getline(all, line);) {
+      if (line.starts_with("device ")) lines.push_back(line);
+    }
+    return lines;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(devices_said("1000x1000x1000"), ElementsAre(HasSubstr("H200"))) << "of most recordings";
+  EXPECT_THAT(devices_said("64x64x1024"), ElementsAre(HasSubstr("H200"), HasSubstr("H100 80GB HBM3")));
 }
 
 TEST_F(RecordingTest, WhatIsStoredOfAReplayIsFoundAgainWhicheverGpuItWasRecordedOn) {

@@ -50,8 +50,9 @@ void announce(Terminal& terminal, const Announcement& announcement) {
   terminal.note("database  " + announcement.database);
 }
 
-void announce_versions(Terminal& terminal, const space::TemplateSet& templates) {
-  const std::string lines = fact_note("version", versions_text(templates.other_versions()));
+void announce_answering(Terminal& terminal, const DeviceChoice& announced, const Answering& by) {
+  if (by.device.info.name != announced.info.name) terminal.note("device    " + by.device.description);
+  const std::string lines = fact_note("version", versions_text(by.templates.other_versions()));
   if (!lines.empty()) terminal.note(lines);
 }
 

@@ -23,7 +23,8 @@ struct Announcement {
 };
 
 void announce(Terminal& terminal, const Announcement& announcement);
-/// That a problem is replayed with other versions of templates than this build's; nothing where it is not.
-void announce_versions(Terminal& terminal, const space::TemplateSet& templates);
+/// Of a problem that is replayed, what differs from what was announced for all: the GPU that it was recorded on, and
+/// versions of templates that are not this build's. Nothing where nothing does.
+void announce_answering(Terminal& terminal, const DeviceChoice& announced, const Answering& by);
 
 }  // namespace pgtune::tool

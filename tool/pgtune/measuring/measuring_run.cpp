@@ -156,7 +156,7 @@ void MeasuringRun::warn_of_others() {
 
 template <typename Session>
 auto MeasuringRun::on_device(const Problem& problem, const Answering& by, const Session& session) {
-  announce_versions(shared_.context.terminal(), by.templates);
+  announce_answering(shared_.context.terminal(), choice_, by);
   const session::ProgressCallback progress = [this](const session::Progress& state) { view_->update(state); };
   device::Device& device = open(problem, by, progress);
   const AtWork at_work(*shared_.at_work);
