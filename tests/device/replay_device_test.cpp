@@ -104,6 +104,26 @@ TEST_F(ReplayDeviceTest, SaysThatItIsAReplayOfTheRecordedGpu) {
   EXPECT_EQ(device_.prepare({problem("512x512x512"), {}}).value().best, 1);
 }
 
+TEST(ReplayDevice, KnowsWhichVariantsOfAProblemWereRecordedUnderWhateverConditions) {
+  Recording recording;
+  RecordedProblem sustained, burst, other;
+  sustained.problem = burst.problem = problem("512x512x512");
+  burst.conditions.regime = Regime::kBurst;
+  other.problem = problem("64x64x64");
+  const auto record = [](RecordedProblem& recorded, std::int64_t tile) {
+    recorded.variants[name(tile)] = good(1);
+    recorded.variants[name(tile)].variant = variant(tile);
+  };
+  record(sustained, 16);
+  record(burst, 32);
+  record(other, 48);
+  sustained.variants["tiny/of another time"] = good(1);
+  recording.problems = {sustained, burst, other};
+  const ReplayDevice device(std::move(recording));
+  EXPECT_THAT(device.recorded_variants(problem("512x512x512")), testing::ElementsAre(variant(16), variant(32)));
+  EXPECT_THAT(device.recorded_variants(problem("1x1x1")), testing::IsEmpty());
+}
+
 TEST_F(ReplayDeviceTest, AProblemThatWasNotRecordedListsThoseThatWere) {
   const auto baseline = device_.prepare({problem("100x100x100"), {}});
   ASSERT_FALSE(baseline);

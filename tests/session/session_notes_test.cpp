@@ -48,14 +48,18 @@ TEST(BaselineNotes, ALargerProblemThatWasTimedInsteadIsNamed) {
 TEST(BaselineNotes, WhatLaunchesCopyIsSaidWithWhatTheProductAloneTakes) {
   Problem problem;
   problem.dtype = Dtype::kE4m3;
+  problem.k = 256;
   BaselineReport baseline;
   baseline.library = "cuBLASLt 13.1.0";
   baseline.copied = "A, B";
   baseline.others = {{"cuBLASLt 13.1.0" + std::string(kLaidOutBefore), "its best", 1.25e-3}};
-  EXPECT_THAT(baseline_notes(problem, baseline),
-              ElementsAre("cuBLASLt takes e4m3 only along K, in rows at multiples of 16 bytes: in every launch A, B "
-                          "are copied for it, which is in its time as laying operands out is in pgtune's",
-                          testing::AllOf(HasSubstr("product alone takes 1.25 ms"), HasSubstr("--layout nt"))));
+  EXPECT_THAT(
+      baseline_notes(problem, baseline),
+      ElementsAre("cuBLASLt takes e4m3 only along K, in rows at multiples of 16 bytes: in every launch A, B "
+                  "are copied for it, which is in its time as laying operands out is in pgtune's",
+                  testing::AllOf(HasSubstr("product alone takes 1.25 ms"), HasSubstr("stored so (--layout nt)"))));
+  problem.k = 250;
+  EXPECT_THAT(baseline_notes(problem, baseline).back(), HasSubstr("stored so (--layout nt --lda 256 --ldb 256)"));
   baseline.copied = "D";
   baseline.others[0].time_s = 0;
   baseline.others[0].unavailable = "no event";

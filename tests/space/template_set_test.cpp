@@ -4,6 +4,12 @@
 
 #include <gmock/gmock.h>
 
+#include <string>
+#include <vector>
+
+#include "tests/template/sample_template.hpp"
+#include "tuner/template/variant_text.hpp"
+
 namespace pgtune::space {
 namespace {
 
@@ -57,6 +63,28 @@ TEST(TemplateSet, TheWholeGridStaysTheWholeGrid) {
   const TemplateSet other_order = built.recorded_as({{"a", "a1"}}).whole_grid();
   EXPECT_EQ(other_order.id(), recorded.id());
   EXPECT_EQ(other_order.other_versions().size(), 1U);
+}
+
+TEST(TemplateSet, WhatAPresetLeavesOutIsAmongTheVariantsWhereItIsWanted) {
+  testing::json document = testing::sample_json();
+  document["preset"] = {{{"expr", "BM >= 64"}, {"reason", "small tiles are slow"}}};
+  const TemplateDefinition definition = testing::parse_or_die(document);
+  const auto keys = [&](const std::vector<Variant>& also) {
+    std::vector<std::string> found;
+    const auto list = legal_variants(TemplateSet(definition), testing::problem(), testing::device(), also);
+    EXPECT_TRUE(list) << list.error().text();
+    for (const Variant& variant : list->variants) found.push_back(variant.key());
+    return found;
+  };
+  const auto variant = [&](const char* text) { return parse_variant(definition, text).value(); };
+  std::vector<std::string> wanted = keys({});
+  EXPECT_EQ(wanted.size(), 9U);
+  Variant of_another = variant("BM=32,TM=8,COPY=ldg");
+  of_another.template_name = "another";
+  const std::vector<Variant> also{variant("BM=64,TM=4,COPY=ldg"), variant("BM=32,TM=4,COPY=ldg"),
+                                  variant("BM=128,TM=2,COPY=ldg"), variant("BM=32,TM=4,COPY=ldg"), of_another};
+  wanted.emplace_back("BM=32,TM=4,COPY=ldg");
+  EXPECT_EQ(keys(also), wanted) << "once, if it is legal, and of a template of the set";
 }
 
 }  // namespace

@@ -47,6 +47,9 @@ class Device {
 
   /// Runs one round; no trial may be in flight. Contenders that fail get an outcome, the others their samples.
   [[nodiscard]] virtual Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) = 0;
+  /// In a replay: the variants that were recorded of a problem, under whatever conditions, which a search tries whether
+  /// presets hold them or not; none where variants are measured.
+  [[nodiscard]] virtual std::vector<Variant> recorded_variants(const Problem& /*problem*/) const { return {}; }
   /// In a replay: how many rounds of the stage were recorded for the current problem; nothing where rounds are
   /// measured.
   [[nodiscard]] virtual std::optional<int> recorded_rounds(Stage /*stage*/) const { return std::nullopt; }

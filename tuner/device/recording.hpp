@@ -11,6 +11,7 @@
 #include "tuner/model/energy_window.hpp"
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
+#include "tuner/model/variant.hpp"
 
 namespace pgtune::device {
 
@@ -19,6 +20,8 @@ struct RecordedVariant {
   BuildInfo build;
   std::vector<Sample> rounds;  ///< of all stages of rounds the variant was in
   std::vector<EnergyWindow> energy;
+  /// As its template names it today; nothing where it names no variant any more.
+  std::optional<Variant> variant = {};
 };
 
 /// Recorded rounds of the baseline's algorithms (the first heuristic and the best).

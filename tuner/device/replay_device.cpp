@@ -50,6 +50,17 @@ Result<BaselineReport> ReplayDevice::prepare(const protocol::PrepareRequest& req
                           request.problem.title(), request.conditions.key(), recording_.origin, joined(conditions)));
 }
 
+std::vector<Variant> ReplayDevice::recorded_variants(const Problem& problem) const {
+  std::vector<Variant> all;
+  for (const RecordedProblem& recorded : recording_.problems) {
+    if (recorded.problem.key() != problem.key()) continue;
+    for (const auto& [id, known] : recorded.variants) {
+      if (known.variant) all.push_back(*known.variant);
+    }
+  }
+  return all;
+}
+
 const RecordedVariant* ReplayDevice::find(const Variant& variant) const {
   if (problem_ == nullptr) return nullptr;
   const auto it = problem_->variants.find(variant.id());

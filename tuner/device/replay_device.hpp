@@ -29,6 +29,7 @@ class ReplayDevice final : public Device {
   [[nodiscard]] Result<std::vector<protocol::Event>> wait(std::chrono::milliseconds timeout) override;
   /// Samples are those of recorded_sample(); whoever has none in this round of this stage gets kNotRecorded.
   [[nodiscard]] Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) override;
+  [[nodiscard]] std::vector<Variant> recorded_variants(const Problem& problem) const override;
   [[nodiscard]] std::optional<int> recorded_rounds(Stage stage) const override;
   [[nodiscard]] bool is_recorded(Stage stage, const Contender& contender) const override;
   /// kNotRecorded: a recording holds what came of a search, not whether its finalists were verified.

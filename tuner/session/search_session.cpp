@@ -76,7 +76,8 @@ std::vector<SessionStage> search_stages(Screening& screening) {
 
 /// The space with what the store knows of it. Errors (usage): it is empty.
 Result<SearchState> state_of(const SessionContext& context, const StoreKey& key) {
-  auto list = space::legal_variants(context.templates, context.problem, context.device.info());
+  auto list = space::legal_variants(context.templates, context.problem, context.device.info(),
+                                    context.device.recorded_variants(context.problem));
   if (!list) return tl::unexpected(std::move(list.error()));
   if (list->variants.empty()) {
     const auto counted = space::enumerate(context.templates, context.problem, context.device.info());

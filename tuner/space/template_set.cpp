@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
+#include <unordered_set>
 #include <utility>
 
 #include "tuner/template/template_source.hpp"
@@ -108,6 +109,26 @@ const TemplateDefinition& TemplateSet::of(const Variant& variant) const {
   throw std::logic_error("variant of template '" + variant.template_name + "', which is not in the set " + id_.name);
 }
 
+namespace {
+
+/// Adds those of a template that are not there yet. Errors (usage): a rule that fails.
+Result<void> add_legal(std::vector<Variant>& variants, std::span<const Variant> also,
+                       const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device) {
+  const auto is_own = [&](const Variant& variant) { return variant.template_name == definition.name; };
+  if (std::none_of(also.begin(), also.end(), is_own)) return {};
+  std::unordered_set<std::string> known;
+  for (const Variant& variant : variants) known.insert(variant.key());
+  for (const Variant& variant : also) {
+    if (!is_own(variant) || !known.insert(variant.key()).second) continue;
+    const auto illegal = why_illegal(definition, variant, problem, device);
+    if (!illegal) return tl::unexpected<Error>(illegal.error());
+    if (!*illegal) variants.push_back(variant);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<Enumeration> enumerate(const TemplateSet& templates, const Problem& problem, const DeviceInfo& device) {
   Enumeration all;
   for (const TemplateDefinition& definition : templates.definitions()) {
@@ -122,11 +143,14 @@ Result<Enumeration> enumerate(const TemplateSet& templates, const Problem& probl
   return all;
 }
 
-Result<VariantList> legal_variants(const TemplateSet& templates, const Problem& problem, const DeviceInfo& device) {
+Result<VariantList> legal_variants(const TemplateSet& templates, const Problem& problem, const DeviceInfo& device,
+                                   std::span<const Variant> also) {
   VariantList all;
   for (const TemplateDefinition& definition : templates.definitions()) {
     auto one = legal_variants(definition, problem, device);
     if (!one) return one;
+    if (auto added = add_legal(one->variants, also, definition, problem, device); !added)
+      return tl::unexpected<Error>(std::move(added.error()));
     all.space += one->space;
     std::move(one->variants.begin(), one->variants.end(), std::back_inserter(all.variants));
   }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,8 +73,9 @@ class TemplateSet {
 /// enumerate() of each template, one after another; Removal::template_name tells whose a removal is.
 [[nodiscard]] Result<Enumeration> enumerate(const TemplateSet& templates, const Problem& problem,
                                             const DeviceInfo& device);
-/// legal_variants() of each template, likewise.
+/// legal_variants() of each template, likewise. Behind each template's come those of `also` that are legal and not
+/// among them: what its preset leaves out and is wanted all the same.
 [[nodiscard]] Result<VariantList> legal_variants(const TemplateSet& templates, const Problem& problem,
-                                                 const DeviceInfo& device);
+                                                 const DeviceInfo& device, std::span<const Variant> also = {});
 
 }  // namespace pgtune::space

@@ -60,7 +60,7 @@ class SearchCommand final : public SearchOptions {
     grid_
         .add_to(app,
                 "full of a search by model on a GPU, which tries what presets hold first and in turn with the "
-                "rest; else preset")
+                "rest; else preset, and in a replay what was recorded besides")
         .group(group);
     app.add_option(
            "--budget", budget_,

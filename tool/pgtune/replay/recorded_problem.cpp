@@ -82,7 +82,12 @@ class Assembly {
         // Beside rounds of one board, what another one was timed at would mislead; that it failed there does not.
         const bool right = row.report.outcome.kind == OutcomeKind::kOk && !row.report.cut;
         if (right && row.device_uuid != like.device_uuid) continue;
-        problem_.variants[id_here(id.name, variant_key)] = {row.report, row.build.value_or(BuildInfo()), {}, {}};
+        problem_.variants[id_here(id.name, variant_key)] = {
+            row.report,
+            row.build.value_or(BuildInfo()),
+            {},
+            {},
+            space::recorded_variant(definition_of(id.name), variant_key)};
       }
     }
   }
@@ -136,7 +141,11 @@ class Assembly {
   }
 
   std::string id_here(const std::string& template_name, const std::string& key) const {
-    return space::recorded_variant_id(definitions_.of({template_name, {}}), key);
+    return space::recorded_variant_id(definition_of(template_name), key);
+  }
+
+  const space::TemplateDefinition& definition_of(const std::string& template_name) const {
+    return definitions_.of({template_name, {}});
   }
 
   device::RecordedProblem& problem_;

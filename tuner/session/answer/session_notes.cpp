@@ -29,6 +29,13 @@ std::string counts_note(const Problem& problem, const BaselineReport& baseline) 
       fmt::join(texts, ", "));
 }
 
+/// The options of a problem of the same M, N and K whose operands cuBLASLt, and TMA, take as they are stored: along K,
+/// in rows at multiples of 16 bytes. Precondition: elements of a byte.
+std::string options_along_k(const Problem& problem) {
+  const std::int64_t pitch = (problem.k + 15) / 16 * 16;
+  return pitch == problem.k ? "--layout nt" : fmt::format("--layout nt --lda {0} --ldb {0}", pitch);
+}
+
 /// What launches copy for cuBLASLt, and what the product alone takes. Precondition: they copy something.
 std::vector<std::string> copies_notes(const Problem& problem, const BaselineReport& baseline) {
   std::vector<std::string> notes{
@@ -40,9 +47,8 @@ std::vector<std::string> copies_notes(const Problem& problem, const BaselineRepo
     if (!other.is_laid_out_before() || other.time_s <= 0) continue;
     notes.push_back(
         fmt::format("cuBLASLt's product alone takes {:.4g} ms, of operands that were laid out before: store an operand "
-                    "that does not change between calls along K once, and search the problem with both stored so "
-                    "(--layout nt, rows at multiples of 16 bytes)",
-                    other.time_s * 1e3));
+                    "that does not change between calls along K once, and search the problem with both stored so ({})",
+                    other.time_s * 1e3, options_along_k(problem)));
   }
   return notes;
 }
