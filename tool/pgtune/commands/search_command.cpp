@@ -73,8 +73,7 @@ class SearchCommand final : public SearchOptions {
            "--effort", effort_,
            "Instead of a budget: quick (10 s a problem), normal (60 s) or thorough (10 minutes), longer where the "
            "rounds at the power cap take longer, less where the strategy (model) expects the rest of the presets to "
-           "gain less "
-           "than the margin of ties")
+           "gain less than the margin of ties")
         .option_text("NAME")
         .group(group);
     add_strategy_option(app, strategy_).group(group);

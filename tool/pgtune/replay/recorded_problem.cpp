@@ -82,12 +82,9 @@ class Assembly {
         // Beside rounds of one board, what another one was timed at would mislead; that it failed there does not.
         const bool right = row.report.outcome.kind == OutcomeKind::kOk && !row.report.cut;
         if (right && row.device_uuid != like.device_uuid) continue;
-        problem_.variants[id_here(id.name, variant_key)] = {
-            row.report,
-            row.build.value_or(BuildInfo()),
-            {},
-            {},
-            space::recorded_variant(definition_of(id.name), variant_key)};
+        auto variant = space::recorded_variant(definition_of(id.name), variant_key);
+        const std::string here = variant ? variant->id() : id_here(id.name, variant_key);
+        problem_.variants[here] = {row.report, row.build.value_or(BuildInfo()), {}, {}, std::move(variant)};
       }
     }
   }
