@@ -19,8 +19,9 @@
 //   finished   and have read the others' accumulators        the producers, before they overwrite them
 //
 // TMA wants operands whose contiguous direction is not k, in lines at multiples of 16 bytes. A kernel of its own, which
-// is timed with this one, packs other operands into the workspace first. An operand that only lies along k may instead
-// be transposed in its stage by the producer warpgroup. Where none is, `full` counts the bytes.
+// is timed with this one, packs other operands into the workspace first. Instead, lines that start elsewhere may be
+// copied by cp.async of the producer warpgroup's threads, and an operand that lies along k may be transposed in its
+// stage by its warps. Where none is transposed, `full` counts what has arrived.
 #include "device/epilogue/sgemm_tma_output.cuh"
 #include "device/mainloop/sgemm_tma_config.cuh"
 #include "device/mainloop/sgemm_tma_consumer.cuh"
@@ -37,11 +38,13 @@
 #endif
 
 /// `workspace` holds the packed operands, then partial accumulators from `partials_at`, then a flag for each CTA from
-/// `flags_at`, in bytes. `b_origin` is where the packed B starts in its lines, behind A's.
+/// `flags_at`, in bytes. `b_origin` is where the packed B starts in its lines, behind A's. Of A and B themselves, those
+/// are read that cp.async copies.
 extern "C" __global__ void __launch_bounds__(kConsumerThreads + kProducerThreads, 1)
     sgemm_tma(const __grid_constant__ pgtune::TensorMap map_a, const __grid_constant__ pgtune::TensorMap map_b,
-              const float* C, float* D, char* workspace, long long partials_at, long long flags_at, int M, int N, int K,
-              int b_origin, long long ldc, long long stride_c, int batches, float alpha, float beta) {
+              const float* A, const float* B, const float* C, float* D, char* workspace, long long partials_at,
+              long long flags_at, int M, int N, int K, int b_origin, long long lda, long long ldb, long long ldc,
+              long long stride_a, long long stride_b, long long stride_c, int batches, float alpha, float beta) {
   extern __shared__ __align__(1024) float all_stages[];
   __shared__ __align__(8) pgtune::Mbarrier barriers[SLICED_K][3][STAGES];
   __shared__ __align__(8) pgtune::Mbarrier of_cta[2];
@@ -51,9 +54,9 @@ extern "C" __global__ void __launch_bounds__(kConsumerThreads + kProducerThreads
   static_assert(SLICED_K * STAGES <= 32, "one warp initialises the barriers");
   if (threadIdx.x < SLICED_K * STAGES) {
     const unsigned first = pgtune::shared_address(&barriers[threadIdx.x / STAGES][0][threadIdx.x % STAGES]);
-    pgtune::mbarrier_init(first, kProducerWarps);
+    pgtune::mbarrier_init(first, kTransposes ? kProducerWarps : kLoaders);
     pgtune::mbarrier_init(first + 8 * STAGES, kWarps);
-    pgtune::mbarrier_init(first + 16 * STAGES, 1);
+    pgtune::mbarrier_init(first + 16 * STAGES, kLoaders);
     if (threadIdx.x < 2) pgtune::mbarrier_init(pgtune::shared_address(&of_cta[threadIdx.x]), CLUSTER_K);
     pgtune::mbarrier_init_fence();
   } else if (threadIdx.x == kConsumerThreads) {
@@ -80,16 +83,17 @@ extern "C" __global__ void __launch_bounds__(kConsumerThreads + kProducerThreads
   const Sizes sizes{M, N, K, batches};
 
   if (is_producer) {
-    if (kConsumerThreads == 256) pgtune::register_dealloc<kTransposes ? 56 : 24>();
+    if (kConsumerThreads == 256) pgtune::register_dealloc<kProducerRegisters>();
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int producer_warp = __shfl_sync(0xffffffff, (threadIdx.x - kConsumerThreads) / (32 * SLICED_K), 0);
-    if (!kTransposes && (producer_warp > 0 || lane > 0)) return;
+    if (!kWarpsProduce && (producer_warp > 0 || lane > 0)) return;
     pgtune::griddepcontrol_wait();  // the packed operands
-    produce({map_a, map_b, b_origin}, sizes, slice, finished, worker, workers, lane, producer_warp);
+    produce({map_a, map_b, b_origin, {A, lda, stride_a}, {B, ldb, stride_b}}, sizes, slice, finished, worker, workers,
+            lane, producer_warp);
     return;
   }
 
-  if (kConsumerThreads == 256) pgtune::register_alloc<kTransposes ? 224 : 240>();
+  if (kConsumerThreads == 256) pgtune::register_alloc<kConsumerRegisters>();
   pgtune::Segment any;
   if (!sizes.work(workers).segment(any, 0, worker)) return;
 

@@ -148,6 +148,22 @@ const std::vector<const char*> kSchedules{"BN=128,SCHEDULE=pingpong,WARPGROUPS_M
                                           "SWAP_AB=1,LEFT_SOURCE=registers,BN=128,STAGES=6",
                                           "LEFT_SOURCE=registers,BN=128,STAGES=6"};
 
+/// Of sgemm_tma: tiles of every kind, with operands along K transposed in shared memory, packed before, and one of
+/// each.
+const std::vector<const char*> kCopyingProducers{
+    "STAGES=3,DECOMPOSITION=data_parallel",
+    "STAGES=6",
+    "BM=96,BN=256,TM=12,TN=8,STAGES=3,DECOMPOSITION=data_parallel",
+    "BM=64,BN=64,TM=8,TN=8,SLICED_K=4,CLUSTER_K=2,STAGES=4,DECOMPOSITION=data_parallel",
+    "BM=32,BN=128,TM=8,TN=8,SLICED_K=4,STAGES=4,DECOMPOSITION=split_k",
+    "BM=16,BN=128,TM=8,TN=8,LANES_M=2,SLICED_K=4,STAGES=3",
+    "TRANSPOSE_A=shared,TRANSPOSE_B=shared,STAGES=3",
+    "BM=128,BN=64,TM=8,TN=8,SLICED_K=2,TRANSPOSE_A=shared,TRANSPOSE_B=shared,STAGES=6,DECOMPOSITION=split_k",
+    "BM=32,BN=64,TM=8,TN=8,SLICED_K=4,TRANSPOSE_A=shared,TRANSPOSE_B=shared,STAGES=4",
+    "BM=64,BN=64,TM=8,TN=8,SLICED_K=4,CLUSTER_K=2,TRANSPOSE_A=shared,STAGES=4,DECOMPOSITION=data_parallel",
+    "BM=64,BN=128,TM=8,TN=8,SLICED_K=2,TRANSPOSE_A=shared,STAGES=4,DECOMPOSITION=data_parallel",
+    "BM=128,BN=128,TM=16,TN=8,SLICED_K=2,TRANSPOSE_B=shared,STAGES=4"};
+
 /// CTAs that share a tile along K and finish 24, 40, 56 or 24 columns of it each.
 const std::vector<const char*> kOddSlices{
     "BM=64,BN=96,WARPGROUPS_M=1,STAGES=11,DECOMPOSITION=split_k,SPLIT_K=4,EPILOGUE=direct",
@@ -342,12 +358,19 @@ TEST_P(VariantsOnDevice, AreRightWhereCIsCopiedWhileMultiplying) {
 
 TEST_P(VariantsOnDevice, AreRightWhereThreadsCopyOperandsOfAnyPitch) {
   const Assignment copied{"COPY", "cp_async"};
-  if (definition_.name != "gemm_wgmma") GTEST_SKIP() << "copies in one way";
+  const bool by_ffma = definition_.name == "sgemm_tma";
+  if (!by_ffma && definition_.name != "gemm_wgmma") GTEST_SKIP() << "copies in one way";
   std::vector<Problem> problems;
   for (const Problem& types : types_of(definition_)) {
     for (const Problem& problem : problems_of_any_pitch(types)) problems.push_back(problem);
   }
-  expect_right(problems, &copied, &kSchedules);
+  for (const char* layout : {"nt", "nn", "tt", "tn"}) {
+    if (!by_ffma) break;
+    // Lines of B at multiples of 4 and of 8 bytes, beside an A that is read by TMA and one that is not; many k-blocks.
+    for (const char* shape : {"192x301x1040", "190x302x1037"}) problems.push_back(problem_of(shape, layout));
+    problems.back().beta = -2;
+  }
+  expect_right(problems, &copied, by_ffma ? &kCopyingProducers : &kSchedules);
 }
 
 TEST_P(VariantsOnDevice, AreRightWhereCtasFinishOddSlices) {

@@ -17,14 +17,22 @@ constexpr int kLanesN = 32 / LANES_M;
 constexpr int kWarpsN = BN / (TN * kLanesN);
 constexpr int kWarps = THREADS / 32;
 constexpr bool kTransposes = SMEM_TRANSPOSE_A || SMEM_TRANSPOSE_B;
+/// cp.async copies an operand of which it takes pieces of some bytes.
+constexpr bool kCopies = PIECE_A > 0 || PIECE_B > 0;
 constexpr pgtune::Decomposition kDecomposition = DECOMPOSITION == LABEL_stream_k ? pgtune::Decomposition::kStreamK
                                                  : DECOMPOSITION == LABEL_split_k
                                                      ? pgtune::Decomposition::kSplitK
                                                      : pgtune::Decomposition::kDataParallel;
 constexpr int kConsumerThreads = SLICED_K * THREADS, kProducerThreads = 128;
-/// Producer warps of a slice: those that transpose its operands, or the one that issues the loads where nothing is
-/// transposed.
-constexpr int kProducerWarps = kTransposes ? kProducerThreads / 32 / SLICED_K : 1;
+/// Producer warps of a slice: those that transpose or copy its operands, or the one that issues the loads where TMA
+/// does it all.
+constexpr bool kWarpsProduce = kTransposes || kCopies;
+constexpr int kProducerWarps = kWarpsProduce ? kProducerThreads / 32 / SLICED_K : 1;
+/// Arrivals until the bytes of a stage are there: of the thread that issues TMA's loads, and of each that copies.
+constexpr int kLoaders = 1 + (kCopies ? 32 * kProducerWarps : 0);
+/// Registers of a producer's thread, and what they leave to a consumer's.
+constexpr int kProducerRegisters = kTransposes ? 56 : kCopies ? 40 : 24;
+constexpr int kConsumerRegisters = kTransposes ? 224 : kCopies ? 232 : 240;
 /// Tiles that are loaded after the one that is being transposed, so that more loads are in flight while it arrives. At
 /// most all stages but two, because a stage is released when the next one has arrived.
 constexpr int kTransposeLag = STAGES - 2;
