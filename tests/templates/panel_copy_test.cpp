@@ -98,5 +98,21 @@ TEST(PanelCopy, LinesAlongKLieAsTmaSwizzlesThem) {
   expect_all_copied<true, 4>();
 }
 
+template <bool kAlongK>
+int pieces_of_a_long_line() {
+  constexpr int kLongest = 0x3fffffff;
+  const float first = 0;
+  PanelCopy<kAlongK, 32, kBlockK, 4, 128> thread({&first, kLongest, 0}, kAlongK ? 1 : kLongest, kAlongK ? kLongest : 1,
+                                                 0, 0, 0, 0);
+  int found = 0;
+  thread.next(0, kBlockK, [&](unsigned, const char*, bool exists) { found += exists ? 1 : 0; });
+  return found;
+}
+
+TEST(PanelCopy, LinesMayHaveAsManyFloatsAsALaunchTakes) {
+  EXPECT_EQ(pieces_of_a_long_line<false>(), 1);
+  EXPECT_EQ(pieces_of_a_long_line<true>(), 1);
+}
+
 }  // namespace
 }  // namespace pgtune

@@ -28,7 +28,7 @@ class PanelCopy {
     const int x = kAlongK ? k : outer, y = (kAlongK ? outer : k) + first_line_;
     next_ = reinterpret_cast<const char*>(from.first + batch * from.stride + y * from.ld + x) + byte_;
     lines_left_ = (kAlongK ? extent : depth) - y;
-    bytes_left_ = ((kAlongK ? depth : extent) - x) * 4 - byte_;
+    floats_left_ = (kAlongK ? depth : extent) - x - byte_ / 4;
   }
 
   /// Calls copy(to, from, exists) for each of the thread's pieces of the tile at shared address `tile`, a multiple of
@@ -44,12 +44,12 @@ class PanelCopy {
       const unsigned here = kAlongK ? to ^ static_cast<unsigned>(exchanged(line)) << 4 : to;
 #pragma unroll
       for (int byte = 0; byte < kLineBytes; byte += kRunBytes) {
-        copy(here + line * kLineBytes + byte, from + byte, line < lines_left_ && byte < bytes_left_);
+        copy(here + line * kLineBytes + byte, from + byte, line < lines_left_ && byte / 4 < floats_left_);
       }
       from += kAtOnce * 4 * ld_;
     }
     if (kAlongK) {
-      bytes_left_ -= steps * 4;
+      floats_left_ -= steps;
       next_ += steps * 4;
     } else {
       lines_left_ -= steps;
@@ -75,8 +75,8 @@ class PanelCopy {
 
   const char* next_;  ///< the thread's first piece of the next tile
   long long ld_;
-  int first_line_, byte_;        ///< where that piece lies in a tile
-  int lines_left_, bytes_left_;  ///< of the operand, from that piece on
+  int first_line_, byte_;         ///< where that piece lies in a tile
+  int lines_left_, floats_left_;  ///< of the operand, from that piece on
 };
 
 }  // namespace pgtune
