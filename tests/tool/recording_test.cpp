@@ -174,6 +174,15 @@ INSTANTIATE_TEST_SUITE_P(Shipped, EachRecording, testing::ValuesIn(recordings())
   return name;
 });
 
+TEST_F(RecordingTest, ADryRunCountsWhatAReplayTriesBeyondPresets) {
+  const std::vector<std::string> search{"search", "--shape", "64x64x1024", "--device", "replay", "--json"};
+  std::vector<std::string> plan = search;
+  plan.emplace_back("--dry-run");
+  const json planned = json::parse(pgtune(plan).out).at("counts"), done = json::parse(pgtune(search).out).at("counts");
+  EXPECT_EQ(planned.at("searched"), done.at("valid"));
+  EXPECT_EQ(planned.at("to_build"), done.at("valid"));
+}
+
 TEST_F(RecordingTest, AutoTakesItWhereThereIsNoGpu) {
   launch_.environment["PGTUNE_WORKER"] = path("no-worker");
   const Finished result = pgtune({"search", "--shape", "1000x1000x1000", "--json"});

@@ -18,6 +18,7 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/replay/recorded_problem.hpp"
 #include "tool/pgtune/replay/recorded_sessions.hpp"
+#include "tuner/device/replay_device.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -188,6 +189,12 @@ device::Recording load_recording(std::span<const db::Database> databases, const 
   for (const auto& [key, fitting] : by_conditions(fitting_sessions(*database, templates, problem)))
     recording.problems.push_back(recorded_problem(*database, fitting, problem, templates));
   return recording;
+}
+
+std::vector<Variant> recorded_variants(std::span<const db::Database> databases, const space::TemplateSet& templates,
+                                       const Problem& problem) {
+  if (database_holding(databases, templates, problem) == nullptr) return {};
+  return device::ReplayDevice(load_recording(databases, templates, problem)).recorded_variants(problem);
 }
 
 }  // namespace pgtune::tool

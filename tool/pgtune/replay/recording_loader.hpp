@@ -48,4 +48,8 @@ namespace pgtune::tool {
 [[nodiscard]] device::Recording load_recording(std::span<const db::Database> databases,
                                                const space::TemplateSet& templates, const Problem& problem);
 
+/// What searches of the problem tried, under any conditions; none where it is not recorded.
+[[nodiscard]] std::vector<Variant> recorded_variants(std::span<const db::Database> databases,
+                                                     const space::TemplateSet& templates, const Problem& problem);
+
 }  // namespace pgtune::tool
