@@ -23,11 +23,11 @@ namespace pgtune::tool {
 DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, const DeviceChoice& device,
                const session::SessionOptions& options, session::Store* store) {
   DryRun run(problem, templates, device, options.conditions);
-  const space::Enumeration enumeration = value_or_throw(space::enumerate(templates, problem, device.info));
+  space::Enumeration enumeration = value_or_throw(space::enumerate(templates, problem, device.info));
   run.space = enumeration.space;
   run.after_constraints = enumeration.after_constraints;
   run.legal = enumeration.legal;
-  std::vector<Variant> searched = enumeration.variants;
+  std::vector<Variant> searched = std::move(enumeration.variants);
   if (device.recordings) {
     const std::vector<Variant> recorded = recorded_variants(*device.recordings, templates, problem);
     searched = value_or_throw(space::legal_variants(templates, problem, device.info, recorded)).variants;
