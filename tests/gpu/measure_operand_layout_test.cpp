@@ -32,14 +32,14 @@ Problem ragged_problem(double beta) {
   return problem;
 }
 
-TEST(CopyCount, OneWhereASetIsFiveTimesTheL2) {
-  EXPECT_EQ(copy_count(5 * kL2, 5 * kL2, kL2, kPlenty), 1);
-  EXPECT_GT(copy_count(5 * kL2 - 1, 5 * kL2 - 1, kL2, kPlenty), 1);
+TEST(CopyCount, OneWhereASetIsAsLargeAsTheWholeRotation) {
+  EXPECT_EQ(copy_count(64 * kL2, 64 * kL2, kL2, kPlenty), 1);
+  EXPECT_GT(copy_count(64 * kL2 - 1, 64 * kL2 - 1, kL2, kPlenty), 1);
 }
 
-TEST(CopyCount, FourTimesTheL2PassesBeforeASetComesRound) {
-  EXPECT_EQ(copy_count(201'326'592, 201'400'000, kL2, kPlenty), 3);
-  EXPECT_EQ(copy_count(12'000'000, 12'100'000, kL2, kPlenty), 21);
+TEST(CopyCount, SixtyFourTimesTheL2PassesBeforeASetComesRound) {
+  EXPECT_EQ(copy_count(201'326'592, 201'400'000, kL2, kPlenty), 21);
+  EXPECT_EQ(copy_count(12'000'000, 12'100'000, kL2, kPlenty), 321);
 }
 
 TEST(CopyCount, StaysInsideAQuarterOfTheFreeMemory) {

@@ -61,8 +61,8 @@ OperandLayout operand_layout(const OperationProblem& operation) {
 
 std::int64_t copy_count(std::int64_t operand_bytes, std::int64_t copy_bytes, std::int64_t l2_bytes,
                         std::int64_t free_bytes) {
-  if (operand_bytes >= 5 * l2_bytes) return 1;
-  const std::int64_t wanted = ceil_div(4 * l2_bytes, operand_bytes) + 1;
+  const std::int64_t rotated = kRotatedL2s * l2_bytes;
+  const std::int64_t wanted = operand_bytes < rotated ? ceil_div(rotated, operand_bytes) + 1 : 1;
   return std::clamp<std::int64_t>(std::min(wanted, free_bytes / 4 / copy_bytes), 1, kMaxCopies);
 }
 

@@ -60,11 +60,17 @@ void put_in_place_of_absent(const OperationProblem& operation, std::vector<Place
   }
 }
 
-/// How many operand sets the timed launches rotate over, so that no launch finds its operands in L2: one where a set is
-/// at least five times the L2, else enough that four times the L2 passes before a set comes round again. Capped by a
-/// quarter of the free memory and by kMaxCopies (tiny problems then stay in L2, whoever computes them).
+/// How many operand sets the timed launches rotate over, so that launches find next to nothing of their operands in L2:
+/// enough that kRotatedL2s times the L2 passes before a set comes round again, one where a set alone is that large.
+/// Capped by a quarter of the free memory and by kMaxCopies (tiny problems then stay in L2, whoever computes them).
 [[nodiscard]] std::int64_t copy_count(std::int64_t operand_bytes, std::int64_t copy_bytes, std::int64_t l2_bytes,
                                       std::int64_t free_bytes);
+
+/// Lines that are read once and evict first make room for each other, so that of a rotation a part as large as L2 may
+/// outlast the turn and be found again: of four times L2 a quarter
+/// (docs/measurements/trusted-numbers.md#a-hint-that-kept-operands-in-l2-within-a-sample). Of 64 times it is 1.6 % at
+/// most.
+inline constexpr std::int64_t kRotatedL2s = 64;
 
 inline constexpr std::int64_t kMaxCopies = 1024;
 
