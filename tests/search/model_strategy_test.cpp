@@ -115,6 +115,15 @@ TEST(Model, GivesFirstTurnsAndThenEverySecondToWhatPresetsHoldHoweverLittleIsExp
       << "of the presets each template's best comes first";
 }
 
+TEST(Model, DoesNotBeginWithATemplateWhosePresetHoldsNothingHere) {
+  PresetsOfTheLast presets;
+  const std::size_t grid = presets.test.space.template_sizes[0];
+  std::fill(presets.in_preset.begin() + static_cast<std::ptrdiff_t>(grid), presets.in_preset.end(), false);
+  const auto strategy = made("model", presets.test.space, 1);
+  for (std::size_t i = 0; i < presets.kHeld; ++i) EXPECT_EQ(strategy->next(), grid - presets.kHeld + i);
+  EXPECT_EQ(strategy->next(), 0U) << "then whatever is expected to be fastest";
+}
+
 TEST(Model, TriesAllOfASpaceBeyondPresets) {
   const PresetsOfTheLast presets;
   const auto strategy = made("model", presets.test.space, 1);

@@ -99,21 +99,22 @@ class ModelStrategy final : public Strategy {
     return std::nullopt;
   }
 
-  /// Moves each template's best, of its preset where that has any, to the front: of one that the model has never seen
-  /// win it expects nothing, and learns otherwise only where it was tried.
+  /// Moves the best of each template's preset to the front: of one that the model has never seen win it expects
+  /// nothing, and learns otherwise only where it was tried. A template that has no preset here, while others have, is
+  /// not meant for such a problem, and waits for its turn.
   void lead_with_each_template(const SearchSpace& space) {
     std::vector<std::size_t> ends(space.template_sizes.size());
     std::partial_sum(space.template_sizes.begin(), space.template_sizes.end(), ends.begin());
     std::vector<bool> led(ends.size());
+    const auto in_preset = [this](std::size_t index) { return turns_.in_preset(index); };
+    const bool none = std::none_of(order_.begin(), order_.end(), in_preset);
     auto place = order_.begin();
-    for (const bool presets : {true, false}) {
-      for (auto at = order_.begin(); at != order_.end(); ++at) {
-        if (presets != turns_.in_preset(*at)) continue;
-        const auto own = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), *at) - ends.begin());
-        if (led[own]) continue;
-        led[own] = true;
-        std::rotate(place++, at, at + 1);
-      }
+    for (auto at = order_.begin(); at != order_.end(); ++at) {
+      if (!none && !in_preset(*at)) continue;
+      const auto own = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), *at) - ends.begin());
+      if (led[own]) continue;
+      led[own] = true;
+      std::rotate(place++, at, at + 1);
     }
   }
 
