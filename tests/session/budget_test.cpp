@@ -146,6 +146,19 @@ TEST(TimeBudget, TriesSomethingHoweverLittleIsLeft) {
   EXPECT_LT(device.trials.size(), static_cast<std::size_t>(kSpace));
 }
 
+TEST(TimeBudget, FewVariantsAreWorthMoreThanTheRoundsShare) {
+  TestSearch search;
+  search.options.budget.seconds = 6;
+  auto device = search.device();
+  device.trial_s = 0.9;
+  device.round_s = 0.05;
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_GE(static_cast<double>(device.trials.size()) * device.trial_s, 4.5) << "the whole budget but the noise floor";
+  EXPECT_TRUE(result->answer->from_final);
+  EXPECT_LE(result->elapsed_s, 9) << "the final comes after it";
+}
+
 TEST(TimeBudget, WithoutARightVariantTheRoundsShareGoesToTheSearch) {
   TestSearch search;
   search.plan = [](const Variant& variant) {

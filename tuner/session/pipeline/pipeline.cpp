@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kAheadPerSlot = 4;
 /// How often the stop flag and the deadline are looked at while nothing finishes.
 constexpr std::chrono::milliseconds kPoll{100};
+/// So many variants tell what an answer is worth better than the rounds that a time budget has left for the best.
+constexpr std::size_t kWorthAFinal = 8;
 
 TrialReport failed(OutcomeKind kind, std::string reason) {
   TrialReport report;
@@ -83,11 +85,13 @@ Result<Pipeline::End> Pipeline::run(double after_s, std::optional<double> margin
   return unfinished ? End::kBudget : End::kExhausted;
 }
 
-/// As long as nothing is right there is nothing for a race or a final, whose share of the budget then belongs to the
-/// search; and something is tried however little is left.
+/// Where little was tried, or nothing is right, there is nothing of worth for a race or a final, whose share of the
+/// budget then belongs to the search; and something is tried however little is left.
 bool Pipeline::out_of_time() const {
-  if (!deadline_s_ || state_.decided_count() == 0) return false;
-  const double end_s = state_.best_s() > 0 ? *deadline_s_ : *deadline_s_ + after_s_;
+  const std::size_t tried = state_.decided_count();
+  if (!deadline_s_ || tried == 0) return false;
+  const bool worth_a_final = state_.best_s() > 0 && tried >= kWorthAFinal;
+  const double end_s = worth_a_final ? *deadline_s_ : *deadline_s_ + after_s_;
   return context_.clock.now_s() >= end_s;
 }
 
