@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kAheadPerSlot = 4;
 /// How often the stop flag and the deadline are looked at while nothing finishes.
 constexpr std::chrono::milliseconds kPoll{100};
-/// So many variants tell what an answer is worth better than the rounds that a time budget has left for the best.
+/// While fewer variants were tried, another one is worth more than the rounds of the best.
 constexpr std::size_t kWorthAFinal = 8;
 
 TrialReport failed(OutcomeKind kind, std::string reason) {
