@@ -19,7 +19,7 @@
 #include "tool/pgtune/replay/recording_loader.hpp"
 #include "tuner/space/estimate.hpp"
 #include "tuner/stats/descriptive.hpp"
-#include "tuner/template/variant_text.hpp"
+#include "tuner/template/former_parameters.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -52,10 +52,11 @@ std::vector<std::pair<double, double>> measured(const space::TemplateDefinition&
   std::vector<std::pair<double, double>> out;
   for (const auto& [id, recorded] : recording.problems.front().variants) {
     if (recorded.trial.outcome.kind != OutcomeKind::kOk) continue;
-    const auto variant = space::parse_variant(definition, id.substr(id.find('/') + 1));
-    EXPECT_TRUE(variant) << id;
+    const auto variant = space::recorded_variant(definition, id.substr(id.find('/') + 1));
+    if (!variant) continue;  // of a value that the template has no more
     const auto cost = space::cost_clocks(definition, *variant, problem, recording.device);
     EXPECT_TRUE(cost) << cost.error().text();
+    if (!cost) continue;
     out.emplace_back(**cost, time_of(recorded));
   }
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -97,25 +98,30 @@ class CostModel : public testing::TestWithParam<Judged> {};
 TEST_P(CostModel, TheCheapestHoldAGoodOne) {
   const Judged& judged = GetParam();
   const std::vector<double> lost = losses(judged);
-  ASSERT_GE(lost.size(), 20U);
+  ASSERT_GE(lost.size(), 9U);
   const double mean = std::accumulate(lost.begin(), lost.end(), 0.0) / static_cast<double>(lost.size());
   fmt::print("{} in {}: {:.2f} % lost on average over {} problems\n", judged.name, judged.recording, 100 * mean,
              lost.size());
   EXPECT_LT(mean, judged.lost);
 }
 
-// As many at random lose 1.3, 0.9, 0.6, 3.4, 9.2 and 9.5 % on average. Tensor cores reach the power cap, at which
-// others win than in the screening; CUDA cores do not, and few of their variants race.
+// Unbiased tables first: drawn at random, of problems that no cost was fitted to; as many at random lose 18.6 and 7.4 %
+// there. The others hold what a cost was fitted to, in the order that it gave; at random 0.8, 0.9, 3.9, 8.9 and 9.4 %.
+// Recordings whose variants a model chose say nothing about a cost: what it is wrong about is what they leave out.
+// Tensor cores reach the power cap, at which others win than in the screening; CUDA cores do not, and few of their
+// variants race, as of the unbiased tables.
 INSTANTIATE_TEST_SUITE_P(Shipped, CostModel,
-                         testing::Values(Judged{"gemm_wgmma", "h200-bf16", 12, 0.004, 0.06, time_under_load_s},
+                         testing::Values(Judged{"gemm_wgmma", "unbiased/h200-gemm", 12, 0.04, 0.25, time_when_cool_s},
+                                         Judged{"sgemm_tma", "unbiased/h200-sgemm", 12, 0.005, 0.04, time_when_cool_s},
+                                         Judged{"gemm_wgmma", "h200-bf16", 12, 0.004, 0.06, time_under_load_s},
                                          Judged{"gemm_wgmma", "h200-tf32", 12, 0.002, 0.03, time_under_load_s},
-                                         Judged{"gemm_wgmma", "h200-e4m3", 12, 0.001, 0.01, time_under_load_s},
                                          Judged{"sgemm_tma", "h200-f32", 6, 0.005, 0.03, time_when_cool_s},
                                          Judged{"sgemm_simt", "h200-f32", 6, 0.007, 0.05, time_when_cool_s},
                                          Judged{"sgemm_small", "h100-small", 3, 0.05, 0.25, time_when_cool_s}),
                          [](const auto& judged) {
                            std::string name = fmt::format("{}_{}", judged.param.name, judged.param.recording);
-                           std::replace(name.begin(), name.end(), '-', '_');
+                           std::replace_if(
+                               name.begin(), name.end(), [](char c) { return c == '-' || c == '/'; }, '_');
                            return name;
                          });
 
