@@ -114,7 +114,9 @@ class OperationsOnDevice : public testing::TestWithParam<fs::path>, protected La
     ASSERT_TRUE(verified) << verified.error().text;
     EXPECT_EQ(verified->outcome.kind, OutcomeKind::kOk) << verified->outcome.reason;
     // Each copy's groups have other numbers of rows; what lies behind them is nobody's result.
-    if (operation_.name.starts_with("gemm_masked")) EXPECT_TRUE(verified->deterministic);
+    if (operation_.name.starts_with("gemm_masked")) {
+      EXPECT_TRUE(verified->deterministic);
+    }
     ++launched_;
   }
 

@@ -147,7 +147,8 @@ CudaResult<std::vector<NamedScalar>> OperandBuffers::counts(cudaStream_t stream)
 }
 
 std::uint64_t OperandBuffers::seed_of(std::size_t index) const {
-  return copy_seed(data_.seed, is_guarded(index) ? 0 : index);
+  const std::size_t copy = is_guarded(index) ? 0 : index;
+  return copy_seed(data_.seed, data_.sets > 0 ? copy % data_.sets : copy);
 }
 
 std::vector<Guard> OperandBuffers::guards(std::size_t index) const {

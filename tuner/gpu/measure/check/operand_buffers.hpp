@@ -45,6 +45,8 @@ class OperandBuffers {
   struct Data {
     DataDistribution distribution = DataDistribution::kUniform;
     std::uint64_t seed = 0;
+    /// Different contents of copies: further ones hold those of the first again, in turn. 0: as many as copies.
+    std::size_t sets = 0;
   };
 
   /// Allocates `copies` sets. cudaErrorMemoryAllocation where they do not fit. `kernels` and `operation` must outlive
@@ -87,6 +89,7 @@ class OperandBuffers {
   [[nodiscard]] const Data& data() const { return data_; }
   /// What fill() draws from now on.
   void set_seed(std::uint64_t seed) { data_.seed = seed; }
+  void set_data(const Data& data) { data_ = data; }
   /// Enqueues `pattern` into outputs and scratch of place `index`, and their data into buffers that launches read and
   /// write.
   [[nodiscard]] CudaResult<> poison_results(std::size_t index, std::uint32_t pattern, cudaStream_t stream) const;

@@ -19,6 +19,8 @@ namespace {
 constexpr std::int64_t kHeldEvery = 10;
 /// Pairs of launches by which a difference of times is confirmed.
 constexpr int kConfirmingPairs = 64;
+/// Of data. A float64 reference takes as long as a thousand launches, and there may be a thousand copies.
+constexpr std::size_t kDataSets = 4;
 
 /// Of the median, for values that are about normal but for outliers.
 double standard_error(std::vector<double> values, double median) {
@@ -46,7 +48,8 @@ Verification::Verification(OperandBuffers& buffers, Checker& checker, LaunchSeri
       series_(&series),
       request_(&request),
       stream_(series.stream()),
-      poisons_(buffers.copies().size(), kPoison) {
+      poisons_(buffers.copies().size(), kPoison),
+      last_(buffers.copies().size(), 0) {
   report_.copies = static_cast<std::int64_t>(copies());
 }
 
@@ -55,18 +58,18 @@ CudaResult<protocol::VerifyReport> Verification::run() {
   if (!start) return tl::unexpected(start.error());
   auto stop = create_event();
   if (!stop) return tl::unexpected(stop.error());
-  auto sum = DeviceBuffer::allocate(sizeof(std::uint64_t));
-  if (!sum) return tl::unexpected(sum.error());
+  auto sums = DeviceBuffer::allocate(static_cast<std::int64_t>(copies() * sizeof(std::uint64_t)));
+  if (!sums) return tl::unexpected(sums.error());
   start_ = std::move(*start);
   stop_ = std::move(*stop);
-  sum_ = std::move(*sum);
+  sums_ = std::move(*sums);
 
   std::optional<PersistingL2> persisting;
   if (series_->launchable().wants_persisting_l2()) persisting.emplace();
-  const std::uint64_t seed = buffers_->data().seed;
+  const OperandBuffers::Data data = buffers_->data();
   const auto examined = examine();
   if (!examined && examined.error().sticky) return tl::unexpected(examined.error());
-  if (auto ok = restore(seed); !ok) return tl::unexpected(ok.error());
+  if (auto ok = restore(data); !ok) return tl::unexpected(ok.error());
   if (!examined) return tl::unexpected(examined.error());
   report_.launches = poisoned_;
   report_.poisoned_s = middle_of(poisoned_s_);
@@ -74,8 +77,8 @@ CudaResult<protocol::VerifyReport> Verification::run() {
   return report_;
 }
 
-CudaResult<> Verification::restore(std::uint64_t seed) {
-  buffers_->set_seed(seed);
+CudaResult<> Verification::restore(const OperandBuffers::Data& data) {
+  buffers_->set_data(data);
   for (std::size_t copy = 0; copy < copies(); ++copy) {
     if (auto ok = buffers_->fill(copy, stream_); !ok) return ok;
   }
@@ -83,12 +86,12 @@ CudaResult<> Verification::restore(std::uint64_t seed) {
 }
 
 CudaResult<> Verification::examine() {
-  buffers_->set_seed(request_->data_seed);
+  buffers_->set_data({buffers_->data().distribution, request_->data_seed, std::min(kDataSets, copies())});
   for (std::size_t copy = 0; copy < copies(); ++copy) {
     if (auto ok = buffers_->fill(copy, stream_); !ok) return ok;
   }
   for (const auto step : {&Verification::judge_first_launches, &Verification::launch_in_turn,
-                          &Verification::launch_copy_by_copy, &Verification::launch_as_timed,
+                          &Verification::launch_set_by_set, &Verification::launch_as_timed,
                           &Verification::look_after_guards, &Verification::compare_times, &Verification::judge_cases}) {
     if (auto ok = (this->*step)(); !ok || failed()) return ok;
   }
@@ -98,16 +101,21 @@ CudaResult<> Verification::examine() {
 std::int64_t Verification::left() const { return request_->launches - static_cast<std::int64_t>(poisoned_s_.size()); }
 
 CudaResult<> Verification::judge_first_launches() {
+  // In turn, so that each finds other data than the one before.
   for (std::size_t copy = 0; copy < copies(); ++copy) {
-    auto first = launch(copy, D::kPoisoned).and_then([&] { return judge(copy, "with other data"); }).and_then([&] {
-      return this->sum(copy);
-    });
-    if (!first) return tl::unexpected(first.error());
-    if (failed()) return {};
-    expected_.push_back(*first);
+    if (auto ok = launch(copy, D::kPoisoned); !ok) return ok;
   }
-  // Neither timed nor counted with the others: between these, references were computed.
+  // Neither timed nor counted with the others, which are compared with these.
   poisoned_s_.clear();
+  constexpr const char* kWhen = "with other data";
+  for (std::size_t set = 0; set < sets(); ++set) {
+    const std::size_t first = set;
+    if (auto ok = refer(set).and_then([&] { return look(first, kWhen); }); !ok || failed()) return ok;
+    const auto expected = sum(first);
+    if (!expected) return tl::unexpected(expected.error());
+    expected_.push_back(*expected);
+    if (auto ok = judge_set(set, kWhen); !ok || failed()) return ok;
+  }
   return {};
 }
 
@@ -118,29 +126,32 @@ CudaResult<> Verification::launch_in_turn() {
       copy = (copy + 1) % copies();
     });
   };
-  while (left() > 0 && !copy_by_copy()) {
+  while (left() > 0 && !set_by_set()) {
     if (auto ok = next(D::kPoisoned, "in one of many launches"); !ok || failed()) return ok;
-    if (left() % kHeldEvery != 0 || copy_by_copy()) continue;
+    if (left() % kHeldEvery != 0 || set_by_set()) continue;
     if (auto ok = next(D::kHeld, "in a launch over an earlier result"); !ok || failed()) return ok;
   }
   return {};
 }
 
-/// What is left of the launches where turns would ask for another reference each time: one after the other.
-CudaResult<> Verification::launch_copy_by_copy() {
-  if (!copy_by_copy()) return {};
+/// What is left of the launches where turns would ask for another reference each time: one set after the other.
+CudaResult<> Verification::launch_set_by_set() {
+  if (!set_by_set()) return {};
   const auto count = static_cast<std::int64_t>(copies());
   const std::int64_t each = (std::max<std::int64_t>(left(), 0) + count - 1) / count;
-  for (std::size_t copy = 0; copy < copies(); ++copy) {
-    if (auto ok = checker_->refer_to(copy); !ok) return ok;
-    for (std::int64_t i = 0; i < each; ++i) {
-      auto ok = launch(copy, D::kPoisoned).and_then([&] { return look_if_different(copy, "in one of many launches"); });
-      if (!ok || failed()) return ok;
-      if (i % kHeldEvery != 0) continue;
-      ok = launch(copy, D::kHeld).and_then([&] {
-        return look_if_different(copy, "in a launch over an earlier result");
-      });
-      if (!ok || failed()) return ok;
+  for (std::size_t set = 0; set < sets(); ++set) {
+    if (auto ok = refer(set); !ok) return ok;
+    for (std::size_t copy = set; copy < copies(); copy += sets()) {
+      for (std::int64_t i = 0; i < each; ++i) {
+        auto ok =
+            launch(copy, D::kPoisoned).and_then([&] { return look_if_different(copy, "in one of many launches"); });
+        if (!ok || failed()) return ok;
+        if (i % kHeldEvery != 0) continue;
+        ok = launch(copy, D::kHeld).and_then([&] {
+          return look_if_different(copy, "in a launch over an earlier result");
+        });
+        if (!ok || failed()) return ok;
+      }
     }
   }
   return {};
@@ -152,6 +163,7 @@ CudaResult<> Verification::launch_as_timed() {
   if (buffers_->has_inout()) return {};
   for (std::size_t copy = 0; copy < copies(); ++copy) {
     poisons_[copy] = poison_of_launch(poisoned_);
+    last_[copy] = poisoned_;
     if (auto ok = buffers_->poison_results(copy, poisons_[copy], stream_); !ok) return ok;
   }
   const std::int64_t launches = kTurns * static_cast<std::int64_t>(copies());
@@ -162,8 +174,11 @@ CudaResult<> Verification::launch_as_timed() {
                     return wait_for(stop_.get(), most * request_->launch_limit_s, "running the kernel back to back");
                   });
   if (!done) return done;
-  for (std::size_t copy = 0; copy < copies(); ++copy) {
-    if (auto ok = judge_if_different(copy, "launched as it was timed"); !ok || failed()) return ok;
+  for (std::size_t set = 0; set < sets(); ++set) {
+    if (!sets_are_judged_alike_) {
+      if (auto ok = refer(set); !ok) return ok;
+    }
+    if (auto ok = judge_set(set, "launched as it was timed"); !ok || failed()) return ok;
   }
   return {};
 }
@@ -208,11 +223,13 @@ CudaResult<> Verification::judge_cases() {
   const std::vector<double> usual_s = poisoned_s_;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::string when = fmt::format("in the case '{}'", cases[i].name);
+    referred_.reset();
     auto ok =
         buffers_->fill_case(i, kCopy, stream_).and_then([&] { return launch(kCopy, D::kPoisoned); }).and_then([&] {
-          return judge(kCopy, when.c_str());
+          return checker_->refer_to(kCopy);
         });
-    if (!ok || failed()) return ok;
+    if (!ok) return ok;
+    if (ok = look(kCopy, when.c_str()); !ok || failed()) return ok;
   }
   poisoned_s_ = usual_s;
   return {};
@@ -220,7 +237,10 @@ CudaResult<> Verification::judge_cases() {
 
 CudaResult<> Verification::launch(std::size_t copy, D d) {
   const bool poisoned = d == D::kPoisoned || buffers_->has_inout();
-  if (poisoned) poisons_[copy] = poison_of_launch(++poisoned_);
+  if (poisoned) {
+    poisons_[copy] = poison_of_launch(++poisoned_);
+    last_[copy] = poisoned_;
+  }
   float elapsed_ms = 0;
   return (poisoned ? buffers_->poison_results(copy, poisons_[copy], stream_) : buffers_->rewrite_results(copy, stream_))
       .and_then([&] { return check(cudaEventRecord(start_.get(), stream_), "verifying"); })
@@ -233,33 +253,59 @@ CudaResult<> Verification::launch(std::size_t copy, D d) {
 
 CudaResult<std::uint64_t> Verification::sum(std::size_t copy) {
   std::uint64_t sum = 0;
-  return check(cudaMemsetAsync(sum_.data(), 0, sizeof(sum), stream_), "verifying")
-      .and_then([&] { return checker_->enqueue_result_sum(copy, sum_.address()); })
+  return check(cudaMemsetAsync(sums_.data(), 0, sizeof(sum), stream_), "verifying")
+      .and_then([&] { return checker_->enqueue_result_sum(copy, sums_.address()); })
       .and_then([&] {
-        return check(cudaMemcpyAsync(&sum, sum_.data(), sizeof(sum), cudaMemcpyDeviceToHost, stream_), "verifying");
+        return check(cudaMemcpyAsync(&sum, sums_.data(), sizeof(sum), cudaMemcpyDeviceToHost, stream_), "verifying");
       })
       .and_then([&] { return check(cudaStreamSynchronize(stream_), "verifying"); })
       .map([&] { return sum; });
 }
 
-CudaResult<> Verification::judge(std::size_t copy, const char* when) {
-  return checker_->refer_to(copy).and_then([&] { return look(copy, when); });
+CudaResult<std::vector<std::uint64_t>> Verification::sums_of(std::size_t set) {
+  std::vector<std::uint64_t> sums((copies() - set - 1) / sets() + 1);
+  const std::size_t bytes = sums.size() * sizeof(std::uint64_t);
+  auto done = check(cudaMemsetAsync(sums_.data(), 0, bytes, stream_), "verifying");
+  for (std::size_t i = 0; i < sums.size() && done; ++i)
+    done = checker_->enqueue_result_sum(set + i * sets(), sums_.address() + i * sizeof(std::uint64_t));
+  return done
+      .and_then([&] {
+        return check(cudaMemcpyAsync(sums.data(), sums_.data(), bytes, cudaMemcpyDeviceToHost, stream_), "verifying");
+      })
+      .and_then([&] { return check(cudaStreamSynchronize(stream_), "verifying"); })
+      .map([&] { return std::move(sums); });
+}
+
+CudaResult<> Verification::refer(std::size_t set) {
+  if (referred_ == set) return {};
+  referred_.reset();
+  return checker_->refer_to(set).map([&] { referred_ = set; });
+}
+
+CudaResult<> Verification::judge_set(std::size_t set, const char* when) {
+  const auto found = sums_of(set);
+  if (!found) return tl::unexpected(found.error());
+  for (std::size_t i = 0; i < found->size(); ++i) {
+    if ((*found)[i] == expected_[set]) continue;
+    if (auto ok = judge_if_different(set + i * sets(), when); !ok || failed()) return ok;
+  }
+  return {};
 }
 
 CudaResult<> Verification::judge_if_different(std::size_t copy, const char* when) {
   const auto found = sum(copy);
   if (!found) return tl::unexpected(found.error());
-  if (*found == expected_[copy]) return {};
-  // Data decide what is judged, and this was the sum of what is judged of the copy that was referred to last.
-  auto ok = checker_->refer_to(copy).and_then([&] { return look_if_different(copy, when); });
-  if (ok && report_.deterministic) copies_are_judged_alike_ = false;
+  if (*found == expected_[set_of(copy)]) return {};
+  // Data decide what is judged, and this was the sum of what is judged of the set that was referred to last.
+  auto ok = refer(set_of(copy)).and_then([&] { return look_if_different(copy, when); });
+  if (ok && report_.deterministic) sets_are_judged_alike_ = false;
   return ok;
 }
 
 CudaResult<> Verification::look_if_different(std::size_t copy, const char* when) {
   const auto found = sum(copy);
   if (!found) return tl::unexpected(found.error());
-  if (*found == expected_[copy]) return {};
+  if (*found == expected_[set_of(copy)]) return {};
   report_.deterministic = false;
   return look(copy, when);
 }
@@ -271,7 +317,7 @@ CudaResult<> Verification::look(std::size_t copy, const char* when) {
   if (fault.empty()) return {};
   report_.outcome = {
       OutcomeKind::kWrongResult,
-      fmt::format("verified after the final: {} (launch {}, operand copy {}): {}", when, poisoned_, copy, fault)};
+      fmt::format("verified after the final: {} (launch {}, operand copy {}): {}", when, last_[copy], copy, fault)};
   return {};
 }
 

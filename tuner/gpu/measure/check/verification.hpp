@@ -4,7 +4,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tuner/gpu/measure/check/checker.hpp"
@@ -19,13 +21,14 @@ namespace pgtune::gpu {
 /// that holds the result.
 [[nodiscard]] double saved_share(std::vector<double> poisoned_s, std::vector<double> held_s);
 
-/// On other data in every operand copy, with the module, the workspace and the graphs the series was timed with:
-/// 1. a launch on each copy, compared with its float64 reference;
+/// On other data in every operand copy, with the module, the workspace and the graphs the series was timed with. Copies
+/// share a few sets of data in turn, so that neighbours differ and no more references are needed than sets:
+/// 1. a launch on each copy; of each set one result is compared with its float64 reference, the others with that one;
 /// 2. as many launches as asked for, over the copies in turn, each over a D poisoned just before with a value that
-///    changes from launch to launch, its result compared bit by bit (by a checksum) with the first one's where somebody
-///    judges it. One that differs is compared with the reference; where it is right the launchable is not
-///    deterministic. From there on, and where other elements are judged of each copy, one copy follows the other, so
-///    that what differs needs no new reference;
+///    changes from launch to launch. Results are compared bit by bit (by a checksum) with the first one of the set
+///    where somebody judges it. One that differs is compared with the reference; where it is right the launchable is
+///    not deterministic. From there on, and where other elements are judged of each set, the copies of one set follow
+///    those of the other, so that what differs needs no new reference;
 /// 3. among these, launches over a D that holds the result: they must be right and no faster, see saved_share();
 /// 4. launches as they are timed, back to back, two turns over the copies, whose results must be right as well;
 /// 5. no guard of any copy may have changed.
@@ -45,7 +48,7 @@ class Verification {
   [[nodiscard]] CudaResult<> examine();
   [[nodiscard]] CudaResult<> judge_first_launches();
   [[nodiscard]] CudaResult<> launch_in_turn();
-  [[nodiscard]] CudaResult<> launch_copy_by_copy();
+  [[nodiscard]] CudaResult<> launch_set_by_set();
   [[nodiscard]] CudaResult<> launch_as_timed();
   [[nodiscard]] CudaResult<> look_after_guards();
   /// Times held launches once more before it believes that they are faster.
@@ -55,22 +58,29 @@ class Verification {
 
   /// Launches over a poisoned D still to be made.
   [[nodiscard]] std::int64_t left() const;
-  [[nodiscard]] CudaResult<> restore(std::uint64_t seed);
+  [[nodiscard]] CudaResult<> restore(const OperandBuffers::Data& data);
   /// One launch between events, whose time is kept, and its wait.
   [[nodiscard]] CudaResult<> launch(std::size_t copy, D d);
-  /// The copy's result as a checksum.
+  /// The copy's result as a checksum of what the present reference judges.
   [[nodiscard]] CudaResult<std::uint64_t> sum(std::size_t copy);
-  /// Compares what lies in D of `copy` with its reference, which is computed. `when` is for the outcome's reason.
-  [[nodiscard]] CudaResult<> judge(std::size_t copy, const char* when);
-  /// judge() where the result's checksum is not the first one's.
+  /// The same of every copy of a set, in their order; one wait.
+  [[nodiscard]] CudaResult<std::vector<std::uint64_t>> sums_of(std::size_t set);
+  /// Computes the reference of a set where it is not the present one.
+  [[nodiscard]] CudaResult<> refer(std::size_t set);
+  /// Compares the results of a set's copies with the first one. `when`, here and below, is for the outcome's reason.
+  [[nodiscard]] CudaResult<> judge_set(std::size_t set, const char* when);
+  /// Compares what lies in D of `copy` with the set's reference where its checksum is not the first one's.
   [[nodiscard]] CudaResult<> judge_if_different(std::size_t copy, const char* when);
-  /// The same of the copy that was referred to last.
+  /// The same of a copy of the set that was referred to last.
   [[nodiscard]] CudaResult<> look_if_different(std::size_t copy, const char* when);
   [[nodiscard]] CudaResult<> look(std::size_t copy, const char* when);
   [[nodiscard]] bool failed() const { return report_.outcome.kind != OutcomeKind::kOk; }
   [[nodiscard]] std::size_t copies() const { return buffers_->copies().size(); }
+  /// Set `i` begins with copy `i`.
+  [[nodiscard]] std::size_t sets() const { return buffers_->data().sets; }
+  [[nodiscard]] std::size_t set_of(std::size_t copy) const { return copy % sets(); }
   /// Whether turns over the copies would ask for another reference in each.
-  [[nodiscard]] bool copy_by_copy() const { return !report_.deterministic || !copies_are_judged_alike_; }
+  [[nodiscard]] bool set_by_set() const { return !report_.deterministic || !sets_are_judged_alike_; }
 
   OperandBuffers* buffers_;
   Checker* checker_;
@@ -78,11 +88,13 @@ class Verification {
   const protocol::VerifyRequest* request_;
   cudaStream_t stream_;
   Event start_, stop_;
-  DeviceBuffer sum_;
+  DeviceBuffer sums_;                    ///< as many as copies
   std::int64_t poisoned_ = 0;            ///< launches so far over a poisoned D
   std::vector<std::uint32_t> poisons_;   ///< beside the copies: what D held last before a result
-  std::vector<std::uint64_t> expected_;  ///< beside the copies: checksums of the first results
-  bool copies_are_judged_alike_ = true;  ///< data make the same elements nobody's concern in all that were seen
+  std::vector<std::int64_t> last_;       ///< beside the copies: the last launch over a poisoned D
+  std::vector<std::uint64_t> expected_;  ///< beside the sets: checksums of the first results
+  std::optional<std::size_t> referred_;  ///< the set that the present reference is of
+  bool sets_are_judged_alike_ = true;    ///< data make the same elements nobody's concern in all that were seen
   std::vector<double> poisoned_s_, held_s_;
   protocol::VerifyReport report_;
 };
