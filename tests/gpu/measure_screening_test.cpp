@@ -64,6 +64,17 @@ TEST(LaunchBound, FewLaunchesSayNothing) {
   EXPECT_FALSE(launch_bound(60e-6, sample));
 }
 
+TEST(LaunchesDue, AreTwiceWhatTheGpuHasRunUntilAllAre) {
+  constexpr double kLaunch_s = 25e-6;
+  constexpr std::int64_t kAhead = 512, kLaunches = 10'000;
+  EXPECT_EQ(launches_due(0, kLaunch_s, kAhead, kLaunches), kAhead);
+  EXPECT_EQ(launches_due(1e-3, kLaunch_s, kAhead, kLaunches), kAhead + 80);
+  EXPECT_EQ(launches_due(0.1, kLaunch_s, kAhead, kLaunches), kAhead + 8'000);
+  EXPECT_EQ(launches_due(0.2, kLaunch_s, kAhead, kLaunches), kLaunches);
+  EXPECT_EQ(launches_due(0, kLaunch_s, 100, 100), 100);  // all were ahead
+  EXPECT_EQ(launches_due(1e-3, 0, kAhead, kLaunches), kAhead + 2'000) << "an estimate of 0 is a microsecond";
+}
+
 TEST(Screening, MedianIsOverSamplesPerLaunch) {
   Screening screening;
   EXPECT_EQ(screening.median_per_launch_s(), 0);

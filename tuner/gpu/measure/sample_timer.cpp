@@ -16,6 +16,8 @@ namespace {
 /// single launches last 20 us at least), so that the GPU never waits for it, and few enough that the host does not
 /// come to wait for a place in the stream's queue, which would put the reading late into the sample.
 constexpr std::int64_t kAheadPieces = 512;
+/// A launch that was measured as shorter was below what events tell apart.
+constexpr double kShortestLaunch_s = 1e-6;
 
 }  // namespace
 
@@ -23,6 +25,12 @@ bool launch_bound(double enqueue_s, const Sample& sample) {
   // Below that, the first launch on an idle GPU decides how long the host takes.
   constexpr std::int64_t kMinLaunches = 8;
   return !sample.graph && sample.launches >= kMinLaunches && enqueue_s > sample.time_s;
+}
+
+std::int64_t launches_due(double elapsed_s, double per_launch_s, std::int64_t ahead, std::int64_t launches) {
+  constexpr double kFaster = 2;
+  const double run = kFaster * elapsed_s / std::max(per_launch_s, kShortestLaunch_s);
+  return run < static_cast<double>(launches - ahead) ? ahead + static_cast<std::int64_t>(run) : launches;
 }
 
 CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(const HelperKernels& kernels, int sm_count,
@@ -48,7 +56,7 @@ CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(const HelperKernels
 
 CudaResult<Sample> SampleTimer::time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in, Watch watch) {
   const auto enqueue_lead_in = [&] { return series.enqueue(lead_in).map([](std::int64_t) {}); };
-  return run_captured_if_launch_bound(series, launches, enqueue_lead_in, watch);
+  return run_captured_if_launch_bound(series, {launches, watch}, enqueue_lead_in);
 }
 
 CudaResult<Sample> SampleTimer::time_settled(LaunchSeries& series, double per_launch_s, double sample_s,
@@ -58,7 +66,7 @@ CudaResult<Sample> SampleTimer::time_settled(LaunchSeries& series, double per_la
     const double idle_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - settled_end_).count();
     return settle(series, launches_in(rule.piece_s), rule.after(idle_s));
   };
-  auto sample = run_captured_if_launch_bound(series, launches_in(sample_s), lead_in, Watch::kPower);
+  auto sample = run_captured_if_launch_bound(series, {launches_in(sample_s), Watch::kPower, per_launch_s}, lead_in);
   if (!sample) return sample;
   settled_end_ = std::chrono::steady_clock::now();
   float lead_in_ms = 0;
@@ -68,13 +76,13 @@ CudaResult<Sample> SampleTimer::time_settled(LaunchSeries& series, double per_la
   return sample;
 }
 
-CudaResult<Sample> SampleTimer::run_captured_if_launch_bound(LaunchSeries& series, std::int64_t launches,
-                                                             const EnqueueLeadIn& lead_in, Watch watch) {
-  auto timed = run(series, launches, lead_in, watch);
+CudaResult<Sample> SampleTimer::run_captured_if_launch_bound(LaunchSeries& series, const Wanted& wanted,
+                                                             const EnqueueLeadIn& lead_in) {
+  auto timed = run(series, wanted, lead_in);
   if (!timed) return tl::unexpected(timed.error());
   if (!launch_bound(timed->enqueue_s, timed->sample)) return timed->sample;
   if (auto ok = series.capture(); !ok) return tl::unexpected(ok.error());
-  return run(series, launches, lead_in, watch).map([](const Timed& again) { return again.sample; });
+  return run(series, wanted, lead_in).map([](const Timed& again) { return again.sample; });
 }
 
 CudaResult<> SampleTimer::settle(LaunchSeries& series, std::int64_t launches, const SettlingRule& rule) {
@@ -109,8 +117,8 @@ CudaResult<> SampleTimer::settle(LaunchSeries& series, std::int64_t launches, co
   return ok;
 }
 
-CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, std::int64_t launches,
-                                                const EnqueueLeadIn& lead_in, Watch watch) {
+CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, const Wanted& wanted,
+                                                const EnqueueLeadIn& lead_in) {
   std::optional<PersistingL2> persisting;
   if (series.launchable().wants_persisting_l2()) persisting.emplace();
   const cudaStream_t stream = series.stream();
@@ -121,15 +129,15 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, std::int64
                   .and_then(lead_in)
                   .and_then([&] { return clock_.read_before(stream); })
                   .and_then([&] { return check(cudaEventRecord(start_.get(), stream), "starting a sample"); })
-                  .and_then([&] { return enqueue(series, launches, watch, timed); })
+                  .and_then([&] { return enqueue(series, wanted, timed); })
                   .and_then([&] { return check(cudaEventRecord(stop_.get(), stream), "ending a sample"); })
                   .and_then([&] { return clock_.read_after(stream); })
-                  .and_then([&] { return watch == Watch::kPower ? watch_power(timed.sample) : CudaResult<>{}; })
+                  .and_then([&] { return wanted.watch == Watch::kPower ? watch_power(timed.sample) : CudaResult<>{}; })
                   .and_then([&] { return check(cudaStreamSynchronize(stream), "running a sample"); });
   if (!done) return tl::unexpected(done.error());
   Sample& sample = timed.sample;
   telemetry_.record_temperature(sample);
-  if (watch != Watch::kTemperature) telemetry_.record_throttling(timed.throttled, sample);
+  if (wanted.watch != Watch::kTemperature) telemetry_.record_throttling(timed.throttled, sample);
 
   float elapsed_ms = 0;
   done = check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "reading a sample's time");
@@ -152,24 +160,29 @@ CudaResult<> SampleTimer::watch_power(Sample& sample) {
   return check(state, "waiting for a sample's end");
 }
 
-CudaResult<> SampleTimer::enqueue(LaunchSeries& series, std::int64_t launches, Watch watch, Timed& timed) {
+CudaResult<> SampleTimer::enqueue(LaunchSeries& series, const Wanted& wanted, Timed& timed) {
   using Clock = std::chrono::steady_clock;
+  const auto since = [](Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  };
   const auto enqueue_some = [&](std::int64_t count) {
     const auto begin = Clock::now();
     return series.enqueue(count).map([&](std::int64_t enqueued) {
       timed.sample.launches += enqueued;
-      timed.enqueue_s += std::chrono::duration<double>(Clock::now() - begin).count();
+      timed.enqueue_s += since(begin);
     });
   };
-  const std::int64_t first = std::min(launches, kAheadPieces * series.granule());
-  if (auto ok = enqueue_some(first); !ok) return ok;
-  if (watch != Watch::kTemperature) timed.throttled = telemetry_.throttle_times();
-  if (watch != Watch::kPower) return enqueue_some(launches - first);
-  // In pieces, so that the counter is read while the GPU works through what is queued.
+  const std::int64_t ahead = std::min(wanted.launches, kAheadPieces * series.granule());
+  if (auto ok = enqueue_some(ahead); !ok) return ok;
+  const auto begin = Clock::now();
+  if (wanted.watch != Watch::kTemperature) timed.throttled = telemetry_.throttle_times();
+  if (wanted.watch != Watch::kPower) return enqueue_some(wanted.launches - ahead);
+  // A little at a time, so that the counter is read every few milliseconds while the GPU works through what is queued.
   CudaResult<> ok;
-  while (ok && timed.sample.launches < launches) {
+  while (ok && timed.sample.launches < wanted.launches) {
     telemetry_.read_energy(power_);
-    ok = enqueue_some(std::min(launches - timed.sample.launches, kAheadPieces / 2 * series.granule()));
+    const auto due = launches_due(since(begin), wanted.per_launch_s, ahead, wanted.launches);
+    ok = enqueue_some(std::max<std::int64_t>(due - timed.sample.launches, 0));
   }
   return ok;
 }

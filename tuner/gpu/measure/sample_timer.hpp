@@ -22,6 +22,13 @@ namespace pgtune::gpu {
 /// are enqueued in one piece.
 [[nodiscard]] bool launch_bound(double enqueue_s, const Sample& sample);
 
+/// How many of a sample's `launches` to have enqueued `elapsed_s` after the first `ahead` were, where a launch takes
+/// about `per_launch_s`: twice as many as the GPU can have run since, so that it never waits though a reading of NVML
+/// takes longer than usual or launches half as long as expected, and no more than some milliseconds' worth at a time,
+/// which is how long the host waits where the stream's queue is full.
+[[nodiscard]] std::int64_t launches_due(double elapsed_s, double per_launch_s, std::int64_t ahead,
+                                        std::int64_t launches);
+
 /// What of NVML's a sample records.
 enum class Watch {
   kTemperature,
@@ -52,6 +59,11 @@ class SampleTimer {
 
  private:
   using EnqueueLeadIn = std::function<CudaResult<>()>;
+  struct Wanted {
+    std::int64_t launches = 0;
+    Watch watch = Watch::kTemperature;
+    double per_launch_s = 0;  ///< about; for kPower
+  };
   struct Timed {
     Sample sample;
     double enqueue_s = 0;     ///< host time for the timed launches
@@ -59,15 +71,14 @@ class SampleTimer {
   };
 
   SampleTimer(ClockMeter clock, Telemetry telemetry) : clock_(std::move(clock)), telemetry_(std::move(telemetry)) {}
-  [[nodiscard]] CudaResult<Timed> run(LaunchSeries& series, std::int64_t launches, const EnqueueLeadIn& lead_in,
-                                      Watch watch);
+  [[nodiscard]] CudaResult<Timed> run(LaunchSeries& series, const Wanted& wanted, const EnqueueLeadIn& lead_in);
   /// run(), and once more with the series captured where the first was launch-bound.
-  [[nodiscard]] CudaResult<Sample> run_captured_if_launch_bound(LaunchSeries& series, std::int64_t launches,
-                                                                const EnqueueLeadIn& lead_in, Watch watch);
+  [[nodiscard]] CudaResult<Sample> run_captured_if_launch_bound(LaunchSeries& series, const Wanted& wanted,
+                                                                const EnqueueLeadIn& lead_in);
   /// Enqueues pieces of `launches` and waits for them until they have settled; the last ones are still running then.
   [[nodiscard]] CudaResult<> settle(LaunchSeries& series, std::int64_t launches, const SettlingRule& rule);
-  /// Enqueues the timed launches and, in between, reads the throttle counters.
-  [[nodiscard]] CudaResult<> enqueue(LaunchSeries& series, std::int64_t launches, Watch watch, Timed& timed);
+  /// Enqueues the timed launches and, in between, reads the throttle counters and the energy counter.
+  [[nodiscard]] CudaResult<> enqueue(LaunchSeries& series, const Wanted& wanted, Timed& timed);
   /// The sample's power, from the energy counter, which is read until the stop event has passed.
   [[nodiscard]] CudaResult<> watch_power(Sample& sample);
 
