@@ -13,6 +13,7 @@
 #include "tests/gpu/launching_gpu.hpp"
 #include "tests/gpu/operation_cases.hpp"
 #include "tuner/gpu/measure/check/null_test.hpp"
+#include "tuner/gpu/measure/check/series_to_verify.hpp"
 #include "tuner/gpu/measure/check/verification.hpp"
 #include "tuner/space/enumerate.hpp"
 
@@ -110,7 +111,9 @@ class OperationsOnDevice : public testing::TestWithParam<fs::path>, protected La
     request.built.plan = built.plan;
     request.launches = 4;
     request.data_seed = 11;
-    const auto verified = Verification(buffers, checker, series, request).run();
+    const auto launches = SeriesToVerify::create(buffers, checker, series, request.launch_limit_s);
+    ASSERT_TRUE(launches) << launches.error().text;
+    const auto verified = Verification(**launches, request).run();
     ASSERT_TRUE(verified) << verified.error().text;
     EXPECT_EQ(verified->outcome.kind, OutcomeKind::kOk) << verified->outcome.reason;
     // Each copy's groups have other numbers of rows; what lies behind them is nobody's result.

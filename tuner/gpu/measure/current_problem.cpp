@@ -7,6 +7,7 @@
 
 #include "tuner/gpu/baseline/cublaslt_baseline.hpp"
 #include "tuner/gpu/baseline/operation_baselines.hpp"
+#include "tuner/gpu/measure/check/series_to_verify.hpp"
 #include "tuner/gpu/measure/check/verification.hpp"
 #include "tuner/gpu/measure/screening.hpp"
 
@@ -133,7 +134,9 @@ CudaResult<Finalist*> CurrentProblem::finalist(const BuildInfo& build, const Lau
 CudaResult<protocol::VerifyReport> CurrentProblem::verify(const protocol::VerifyRequest& request) {
   const auto entrant = finalist(request.built.build, request.built.plan);
   if (!entrant) return tl::unexpected(entrant.error());
-  return Verification(checked_->buffers(), checked_->checker(), *(*entrant)->series, request).run();
+  return SeriesToVerify::create(checked_->buffers(), checked_->checker(), *(*entrant)->series, request.launch_limit_s)
+      .and_then(
+          [&](const std::unique_ptr<SeriesToVerify>& launches) { return Verification(*launches, request).run(); });
 }
 
 void CurrentProblem::keep_finalists(const std::vector<const Finalist*>& keep) {

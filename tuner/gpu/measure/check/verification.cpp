@@ -8,8 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "tuner/gpu/launch/event_wait.hpp"
-#include "tuner/gpu/measure/persisting_l2.hpp"
+#include "tuner/gpu/measure/check/operand_layout.hpp"
 #include "tuner/util/middle.hpp"
 
 namespace pgtune::gpu {
@@ -41,35 +40,19 @@ double saved_share(std::vector<double> poisoned_s, std::vector<double> held_s) {
   return saved_s / poisoned;
 }
 
-Verification::Verification(OperandBuffers& buffers, Checker& checker, LaunchSeries& series,
-                           const protocol::VerifyRequest& request)
-    : buffers_(&buffers),
-      checker_(&checker),
-      series_(&series),
+Verification::Verification(LaunchesToVerify& launches, const protocol::VerifyRequest& request)
+    : launches_(&launches),
       request_(&request),
-      stream_(series.stream()),
-      poisons_(buffers.copies().size(), kPoison),
-      last_(buffers.copies().size(), 0) {
+      sets_(std::min(kDataSets, launches.copies())),
+      poisons_(launches.copies(), kPoison),
+      last_(launches.copies(), 0) {
   report_.copies = static_cast<std::int64_t>(copies());
 }
 
 CudaResult<protocol::VerifyReport> Verification::run() {
-  auto start = create_event();
-  if (!start) return tl::unexpected(start.error());
-  auto stop = create_event();
-  if (!stop) return tl::unexpected(stop.error());
-  auto sums = DeviceBuffer::allocate(static_cast<std::int64_t>(copies() * sizeof(std::uint64_t)));
-  if (!sums) return tl::unexpected(sums.error());
-  start_ = std::move(*start);
-  stop_ = std::move(*stop);
-  sums_ = std::move(*sums);
-
-  std::optional<PersistingL2> persisting;
-  if (series_->launchable().wants_persisting_l2()) persisting.emplace();
-  const OperandBuffers::Data data = buffers_->data();
   const auto examined = examine();
   if (!examined && examined.error().sticky) return tl::unexpected(examined.error());
-  if (auto ok = restore(data); !ok) return tl::unexpected(ok.error());
+  if (auto ok = launches_->restore(); !ok) return tl::unexpected(ok.error());
   if (!examined) return tl::unexpected(examined.error());
   report_.launches = poisoned_;
   report_.poisoned_s = middle_of(poisoned_s_);
@@ -77,19 +60,8 @@ CudaResult<protocol::VerifyReport> Verification::run() {
   return report_;
 }
 
-CudaResult<> Verification::restore(const OperandBuffers::Data& data) {
-  buffers_->set_data(data);
-  for (std::size_t copy = 0; copy < copies(); ++copy) {
-    if (auto ok = buffers_->fill(copy, stream_); !ok) return ok;
-  }
-  return checker_->refer_to(0);
-}
-
 CudaResult<> Verification::examine() {
-  buffers_->set_data({buffers_->data().distribution, request_->data_seed, std::min(kDataSets, copies())});
-  for (std::size_t copy = 0; copy < copies(); ++copy) {
-    if (auto ok = buffers_->fill(copy, stream_); !ok) return ok;
-  }
+  if (auto ok = launches_->fill(request_->data_seed, sets_); !ok) return ok;
   for (const auto step : {&Verification::judge_first_launches, &Verification::launch_in_turn,
                           &Verification::launch_set_by_set, &Verification::launch_as_timed,
                           &Verification::look_after_guards, &Verification::compare_times, &Verification::judge_cases}) {
@@ -108,7 +80,7 @@ CudaResult<> Verification::judge_first_launches() {
   // Neither timed nor counted with the others, which are compared with these.
   poisoned_s_.clear();
   constexpr const char* kWhen = "with other data";
-  for (std::size_t set = 0; set < sets(); ++set) {
+  for (std::size_t set = 0; set < sets_; ++set) {
     const std::size_t first = set;
     if (auto ok = refer(set).and_then([&] { return look(first, kWhen); }); !ok || failed()) return ok;
     const auto expected = sum(first);
@@ -139,9 +111,9 @@ CudaResult<> Verification::launch_set_by_set() {
   if (!set_by_set()) return {};
   const auto count = static_cast<std::int64_t>(copies());
   const std::int64_t each = (std::max<std::int64_t>(left(), 0) + count - 1) / count;
-  for (std::size_t set = 0; set < sets(); ++set) {
+  for (std::size_t set = 0; set < sets_; ++set) {
     if (auto ok = refer(set); !ok) return ok;
-    for (std::size_t copy = set; copy < copies(); copy += sets()) {
+    for (std::size_t copy = set; copy < copies(); copy += sets_) {
       for (std::int64_t i = 0; i < each; ++i) {
         auto ok =
             launch(copy, D::kPoisoned).and_then([&] { return look_if_different(copy, "in one of many launches"); });
@@ -160,21 +132,12 @@ CudaResult<> Verification::launch_set_by_set() {
 CudaResult<> Verification::launch_as_timed() {
   constexpr std::int64_t kTurns = 2;
   // A second launch would go on from what the first one left.
-  if (buffers_->has_inout()) return {};
+  if (launches_->has_inout()) return {};
   for (std::size_t copy = 0; copy < copies(); ++copy) {
-    poisons_[copy] = poison_of_launch(poisoned_);
-    last_[copy] = poisoned_;
-    if (auto ok = buffers_->poison_results(copy, poisons_[copy], stream_); !ok) return ok;
+    if (auto ok = poison(copy); !ok) return ok;
   }
-  const std::int64_t launches = kTurns * static_cast<std::int64_t>(copies());
-  auto done = series_->enqueue(launches)
-                  .and_then([&](std::int64_t) { return check(cudaEventRecord(stop_.get(), stream_), "verifying"); })
-                  .and_then([&] {
-                    const auto most = static_cast<double>(std::max(launches, kTurns * series_->granule()));
-                    return wait_for(stop_.get(), most * request_->launch_limit_s, "running the kernel back to back");
-                  });
-  if (!done) return done;
-  for (std::size_t set = 0; set < sets(); ++set) {
+  if (auto ok = launches_->launch_as_timed(kTurns); !ok) return ok;
+  for (std::size_t set = 0; set < sets_; ++set) {
     if (!sets_are_judged_alike_) {
       if (auto ok = refer(set); !ok) return ok;
     }
@@ -185,13 +148,10 @@ CudaResult<> Verification::launch_as_timed() {
 
 CudaResult<> Verification::look_after_guards() {
   for (std::size_t copy = 0; copy < copies(); ++copy) {
-    auto changed = checker_->changed_guards(series_->launchable(), copy);
-    if (!changed) return tl::unexpected(changed.error());
-    CheckFindings findings;
-    findings.guards = std::move(*changed);
-    const std::string fault = fault_text(findings, checker_->operation());
-    if (fault.empty()) continue;
-    report_.outcome = {OutcomeKind::kWrongResult, fmt::format("verified after the final: {}", fault)};
+    const auto fault = launches_->guard_fault(copy);
+    if (!fault) return tl::unexpected(fault.error());
+    if (fault->empty()) continue;
+    report_.outcome = {OutcomeKind::kWrongResult, fmt::format("verified after the final: {}", *fault)};
     return {};
   }
   return {};
@@ -218,16 +178,15 @@ CudaResult<> Verification::compare_times() {
 
 CudaResult<> Verification::judge_cases() {
   constexpr std::size_t kCopy = 0;
-  const std::vector<FillCase>& cases = buffers_->operation().operation().cases;
+  const std::vector<std::string> cases = launches_->cases();
   // Times of the usual data alone are told.
   const std::vector<double> usual_s = poisoned_s_;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const std::string when = fmt::format("in the case '{}'", cases[i].name);
+    const std::string when = fmt::format("in the case '{}'", cases[i]);
     referred_.reset();
-    auto ok =
-        buffers_->fill_case(i, kCopy, stream_).and_then([&] { return launch(kCopy, D::kPoisoned); }).and_then([&] {
-          return checker_->refer_to(kCopy);
-        });
+    auto ok = launches_->fill_case(i, kCopy).and_then([&] { return launch(kCopy, D::kPoisoned); }).and_then([&] {
+      return launches_->refer_to(kCopy);
+    });
     if (!ok) return ok;
     if (ok = look(kCopy, when.c_str()); !ok || failed()) return ok;
   }
@@ -235,59 +194,36 @@ CudaResult<> Verification::judge_cases() {
   return {};
 }
 
+CudaResult<> Verification::poison(std::size_t copy) {
+  poisons_[copy] = poison_of_launch(poisoned_);
+  last_[copy] = poisoned_;
+  return launches_->poison(copy, poisons_[copy]);
+}
+
 CudaResult<> Verification::launch(std::size_t copy, D d) {
-  const bool poisoned = d == D::kPoisoned || buffers_->has_inout();
-  if (poisoned) {
-    poisons_[copy] = poison_of_launch(++poisoned_);
-    last_[copy] = poisoned_;
-  }
-  float elapsed_ms = 0;
-  return (poisoned ? buffers_->poison_results(copy, poisons_[copy], stream_) : buffers_->rewrite_results(copy, stream_))
-      .and_then([&] { return check(cudaEventRecord(start_.get(), stream_), "verifying"); })
-      .and_then([&] { return series_->launchable().launch(copy, stream_); })
-      .and_then([&] { return check(cudaEventRecord(stop_.get(), stream_), "verifying"); })
-      .and_then([&] { return wait_for(stop_.get(), request_->launch_limit_s, "running the kernel again"); })
-      .and_then([&] { return check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "verifying"); })
-      .map([&] { (poisoned ? poisoned_s_ : held_s_).push_back(static_cast<double>(elapsed_ms) * 1e-3); });
+  const bool poisoned = d == D::kPoisoned || launches_->has_inout();
+  if (poisoned) ++poisoned_;
+  return (poisoned ? poison(copy) : launches_->rewrite(copy))
+      .and_then([&] { return launches_->launch(copy); })
+      .map([&](double time_s) { (poisoned ? poisoned_s_ : held_s_).push_back(time_s); });
 }
 
 CudaResult<std::uint64_t> Verification::sum(std::size_t copy) {
-  std::uint64_t sum = 0;
-  return check(cudaMemsetAsync(sums_.data(), 0, sizeof(sum), stream_), "verifying")
-      .and_then([&] { return checker_->enqueue_result_sum(copy, sums_.address()); })
-      .and_then([&] {
-        return check(cudaMemcpyAsync(&sum, sums_.data(), sizeof(sum), cudaMemcpyDeviceToHost, stream_), "verifying");
-      })
-      .and_then([&] { return check(cudaStreamSynchronize(stream_), "verifying"); })
-      .map([&] { return sum; });
-}
-
-CudaResult<std::vector<std::uint64_t>> Verification::sums_of(std::size_t set) {
-  std::vector<std::uint64_t> sums((copies() - set - 1) / sets() + 1);
-  const std::size_t bytes = sums.size() * sizeof(std::uint64_t);
-  auto done = check(cudaMemsetAsync(sums_.data(), 0, bytes, stream_), "verifying");
-  for (std::size_t i = 0; i < sums.size() && done; ++i)
-    done = checker_->enqueue_result_sum(set + i * sets(), sums_.address() + i * sizeof(std::uint64_t));
-  return done
-      .and_then([&] {
-        return check(cudaMemcpyAsync(sums.data(), sums_.data(), bytes, cudaMemcpyDeviceToHost, stream_), "verifying");
-      })
-      .and_then([&] { return check(cudaStreamSynchronize(stream_), "verifying"); })
-      .map([&] { return std::move(sums); });
+  return launches_->sums(copy, copies()).map([](const std::vector<std::uint64_t>& sums) { return sums.front(); });
 }
 
 CudaResult<> Verification::refer(std::size_t set) {
   if (referred_ == set) return {};
   referred_.reset();
-  return checker_->refer_to(set).map([&] { referred_ = set; });
+  return launches_->refer_to(set).map([&] { referred_ = set; });
 }
 
 CudaResult<> Verification::judge_set(std::size_t set, const char* when) {
-  const auto found = sums_of(set);
+  const auto found = launches_->sums(set, sets_);
   if (!found) return tl::unexpected(found.error());
   for (std::size_t i = 0; i < found->size(); ++i) {
     if ((*found)[i] == expected_[set]) continue;
-    if (auto ok = judge_if_different(set + i * sets(), when); !ok || failed()) return ok;
+    if (auto ok = judge_if_different(set + i * sets_, when); !ok || failed()) return ok;
   }
   return {};
 }
@@ -311,13 +247,12 @@ CudaResult<> Verification::look_if_different(std::size_t copy, const char* when)
 }
 
 CudaResult<> Verification::look(std::size_t copy, const char* when) {
-  const auto findings = checker_->look(series_->launchable(), copy, poisons_[copy]);
-  if (!findings) return tl::unexpected(findings.error());
-  const std::string fault = fault_text(*findings, checker_->operation());
-  if (fault.empty()) return {};
+  const auto fault = launches_->fault(copy, poisons_[copy]);
+  if (!fault) return tl::unexpected(fault.error());
+  if (fault->empty()) return {};
   report_.outcome = {
       OutcomeKind::kWrongResult,
-      fmt::format("verified after the final: {} (launch {}, operand copy {}): {}", when, last_[copy], copy, fault)};
+      fmt::format("verified after the final: {} (launch {}, operand copy {}): {}", when, last_[copy], copy, *fault)};
   return {};
 }
 

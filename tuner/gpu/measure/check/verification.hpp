@@ -3,15 +3,13 @@
 // and over a fresh D, may be wrong or do less work later.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "tuner/gpu/measure/check/checker.hpp"
-#include "tuner/gpu/measure/check/operand_buffers.hpp"
-#include "tuner/gpu/measure/launch_series.hpp"
+#include "tuner/gpu/launch/cuda_failure.hpp"
+#include "tuner/gpu/measure/check/launches_to_verify.hpp"
 #include "tuner/protocol/messages.hpp"
 
 namespace pgtune::gpu {
@@ -21,8 +19,8 @@ namespace pgtune::gpu {
 /// that holds the result.
 [[nodiscard]] double saved_share(std::vector<double> poisoned_s, std::vector<double> held_s);
 
-/// On other data in every operand copy, with the module, the workspace and the graphs the series was timed with. Copies
-/// share a few sets of data in turn, so that neighbours differ and no more references are needed than sets:
+/// On other data in every operand copy. Copies share a few sets of data in turn, so that neighbours differ and no more
+/// references are needed than sets:
 /// 1. a launch on each copy; of each set one result is compared with its float64 reference, the others with that one;
 /// 2. as many launches as asked for, over the copies in turn, each over a D poisoned just before with a value that
 ///    changes from launch to launch. Results are compared bit by bit (by a checksum) with the first one of the set
@@ -31,11 +29,12 @@ namespace pgtune::gpu {
 ///    those of the other, so that what differs needs no new reference;
 /// 3. among these, launches over a D that holds the result: they must be right and no faster, see saved_share();
 /// 4. launches as they are timed, back to back, two turns over the copies, whose results must be right as well;
-/// 5. no guard of any copy may have changed.
+/// 5. no guard of any copy may have changed;
+/// 6. a launch with the data of each of the operation's cases.
 class Verification {
  public:
-  /// All must outlive the verification. `series` is of a launchable on `buffers`, which `checker` checks.
-  Verification(OperandBuffers& buffers, Checker& checker, LaunchSeries& series, const protocol::VerifyRequest& request);
+  /// Of a request: launches and data_seed. `launches` must outlive the verification.
+  Verification(LaunchesToVerify& launches, const protocol::VerifyRequest& request);
 
   /// Leaves data and reference as it found them. A failure is the launchable's fault; after one that is not sticky they
   /// are restored too.
@@ -58,13 +57,12 @@ class Verification {
 
   /// Launches over a poisoned D still to be made.
   [[nodiscard]] std::int64_t left() const;
-  [[nodiscard]] CudaResult<> restore(const OperandBuffers::Data& data);
-  /// One launch between events, whose time is kept, and its wait.
+  /// What D of `copy` holds before its next launch, the present one by count.
+  [[nodiscard]] CudaResult<> poison(std::size_t copy);
+  /// One launch, whose time is kept.
   [[nodiscard]] CudaResult<> launch(std::size_t copy, D d);
   /// The copy's result as a checksum of what the present reference judges.
   [[nodiscard]] CudaResult<std::uint64_t> sum(std::size_t copy);
-  /// The same of every copy of a set, in their order; one wait.
-  [[nodiscard]] CudaResult<std::vector<std::uint64_t>> sums_of(std::size_t set);
   /// Computes the reference of a set where it is not the present one.
   [[nodiscard]] CudaResult<> refer(std::size_t set);
   /// Compares the results of a set's copies with the first one. `when`, here and below, is for the outcome's reason.
@@ -75,20 +73,15 @@ class Verification {
   [[nodiscard]] CudaResult<> look_if_different(std::size_t copy, const char* when);
   [[nodiscard]] CudaResult<> look(std::size_t copy, const char* when);
   [[nodiscard]] bool failed() const { return report_.outcome.kind != OutcomeKind::kOk; }
-  [[nodiscard]] std::size_t copies() const { return buffers_->copies().size(); }
+  [[nodiscard]] std::size_t copies() const { return poisons_.size(); }
   /// Set `i` begins with copy `i`.
-  [[nodiscard]] std::size_t sets() const { return buffers_->data().sets; }
-  [[nodiscard]] std::size_t set_of(std::size_t copy) const { return copy % sets(); }
+  [[nodiscard]] std::size_t set_of(std::size_t copy) const { return copy % sets_; }
   /// Whether turns over the copies would ask for another reference in each.
   [[nodiscard]] bool set_by_set() const { return !report_.deterministic || !sets_are_judged_alike_; }
 
-  OperandBuffers* buffers_;
-  Checker* checker_;
-  LaunchSeries* series_;
+  LaunchesToVerify* launches_;
   const protocol::VerifyRequest* request_;
-  cudaStream_t stream_;
-  Event start_, stop_;
-  DeviceBuffer sums_;                    ///< as many as copies
+  std::size_t sets_;
   std::int64_t poisoned_ = 0;            ///< launches so far over a poisoned D
   std::vector<std::uint32_t> poisons_;   ///< beside the copies: what D held last before a result
   std::vector<std::int64_t> last_;       ///< beside the copies: the last launch over a poisoned D
