@@ -79,7 +79,7 @@ TEST(AnswerJson, EveryFieldSurvives) {
   answer.baseline_clock_hz = 1.4e9;
   answer.objective = Objective::kEnergyDelayProduct;
   answer.floor = {24, 0.002, 0.004};
-  answer.stages = {1, 2, 3, 4, 5, 6};
+  answer.stages = {1, 2, 3, 4, 5, 6, 7, 8};
   answer.confirm_rounds = 8;
   answer.raced = 27;
   answer.voided_rounds = 2;
@@ -113,6 +113,8 @@ TEST(AnswerJson, EveryFieldSurvives) {
   EXPECT_EQ(read.stages.final_s, 4);
   EXPECT_EQ(read.stages.confirm_s, 5);
   EXPECT_EQ(read.stages.verify_s, 6);
+  EXPECT_EQ(read.stages.prepare_s, 7);
+  EXPECT_EQ(read.stages.steady_s, 8);
   EXPECT_EQ(read.confirm_rounds, 8);
   EXPECT_EQ(read.raced, 27);
   EXPECT_EQ(read.voided_rounds, 2);

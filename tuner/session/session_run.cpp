@@ -62,7 +62,9 @@ Result<BaselineReport> prepare_device(const SessionContext& context) {
 }
 
 Result<void> prepare(SessionContext& context, SessionRun& run) {
+  const double start_s = context.clock.now_s();
   auto baseline = prepare_device(context);
+  if (context.device.source() == Source::kGpu) run.answer.stages.prepare_s = context.clock.now_s() - start_s;
   if (!baseline) return fail(std::move(baseline.error()), "preparing " + context.problem.title());
   context.store.save_baseline(*baseline);
   context.problem = with_counts(std::move(context.problem), baseline->counts);

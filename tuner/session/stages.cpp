@@ -107,8 +107,10 @@ Result<void> ceilings_stage(SessionRun& run) {
 }
 
 Result<void> steady_stage(SessionRun& run, AfterSteady what) {
+  const double start_s = run.context.clock.now_s();
   const auto steady = measure_steady_run(run.context, run.result.baseline, run.progress, run.evidence.troubles());
   if (!steady) return tl::unexpected(steady.error());
+  if (run.context.device.source() == Source::kGpu) run.answer.stages.steady_s = run.context.clock.now_s() - start_s;
   run.take_end(steady->end);
   run.after_steady = what;
   plan_rounds(run, is_recorded_settled(run.context) ? Sampling::kSettled : steady->sampling);

@@ -27,6 +27,10 @@ std::string final_text(const session::Answer& answer) {
   text += fmt::format("; GPU time: screen {}, floor {}, race {}, final {}", duration_text(stages.screen_s),
                       duration_text(stages.floor_s), duration_text(stages.race_s), duration_text(stages.final_s));
   if (stages.confirm_s > 0) text += fmt::format(", confirm {}", duration_text(stages.confirm_s));
+  if (stages.verify_s > 0) text += fmt::format(", verify {}", duration_text(stages.verify_s));
+  if (stages.prepare_s > 0)
+    text += fmt::format("; {} before them for data, reference and baseline, {} for its steady run",
+                        duration_text(stages.prepare_s), duration_text(stages.steady_s));
   return text;
 }
 

@@ -45,7 +45,8 @@ void add_evidence(json& out, const SearchOutcome& outcome, const session::Answer
       {"raced", answer.raced}, {"finalists", answer.ranking.size()}, {"voided_rounds", answer.voided_rounds}};
   out["stages"] = {{"screen_s", answer.stages.screen_s},   {"floor_s", answer.stages.floor_s},
                    {"race_s", answer.stages.race_s},       {"final_s", answer.stages.final_s},
-                   {"confirm_s", answer.stages.confirm_s}, {"verify_s", answer.stages.verify_s}};
+                   {"confirm_s", answer.stages.confirm_s}, {"verify_s", answer.stages.verify_s},
+                   {"prepare_s", answer.stages.prepare_s}, {"steady_s", answer.stages.steady_s}};
   out["confirm_rounds"] = answer.confirm_rounds;
   out["notes"] = answer.notes;
   out["idle_power_w"] = answer.idle_power_w ? json(*answer.idle_power_w) : json(nullptr);

@@ -94,9 +94,11 @@ struct NoiseFloor {
 };
 
 /// Device time of a session's stages as the sum of their samples; of lead-ins only those of settled samples count. Of
-/// the verification, which has no samples, it is the wall time.
+/// the verification, the preparations and the steady run, most of which are no samples, it is the wall time.
 struct StageTimes {
   double screen_s = 0, floor_s = 0, race_s = 0, final_s = 0, confirm_s = 0, verify_s = 0;
+  double prepare_s = 0;  ///< data, reference, the baseline's algorithms; 0 in a replay, as is the next
+  double steady_s = 0;   ///< the baseline's steady run with its lead-in
 
   friend bool operator==(const StageTimes&, const StageTimes&) = default;
 
@@ -108,6 +110,8 @@ struct StageTimes {
     visit("final_s", self.final_s);
     visit("confirm_s", self.confirm_s, kUnlessDefault);
     visit("verify_s", self.verify_s, kUnlessDefault);
+    visit("prepare_s", self.prepare_s, kUnlessDefault);
+    visit("steady_s", self.steady_s, kUnlessDefault);
   }
 };
 
