@@ -6,7 +6,8 @@ tutorial works from its first step to its last without a GPU.
 usage: docs_test.py links SOURCE_DIR
        docs_test.py commands SOURCE_DIR PGTUNE FAKE_WORKER   (each command of README.md and docs/)
        docs_test.py tutorial SOURCE_DIR PGTUNE               (docs/tutorial.md in its order, replayed)
-       docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/operations.md has typed in)"""
+       docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/operations.md has typed in)
+       docs_test.py tables SOURCE_DIR PGTUNE                 (tables that scripts/suite-table prints from what ships)"""
 import glob
 import os
 import re
@@ -224,7 +225,29 @@ def check_operation(source, program, worker):
     return wrong
 
 
-CHECKS = {"links": check_links, "commands": check_commands, "tutorial": check_tutorial, "operation": check_operation}
+def check_tables(source, program):
+    """Below a line <!-- suite-table: DATABASE SHAPES --> stands what scripts/suite-table prints of them."""
+    wrong, found = [], 0
+    for page in pages(source):
+        text = open(page, encoding="utf-8").read()
+        for marked in re.finditer(r"<!-- suite-table: (\S+) (\S+) -->\n\n?", text):
+            found += 1
+            files = [os.path.join(source, name) for name in marked.groups()]
+            done = subprocess.run([os.path.join(source, "scripts", "suite-table"), "--pgtune", program, *files],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+            name = f"{os.path.relpath(page, source)}: the table of {marked.group(1)}"
+            if done.returncode != 0:
+                wrong.append(f"{name} cannot be made: {done.stderr[-400:]}")
+                continue
+            written = text[marked.end():].split("\n")
+            for line, (expected, stands) in enumerate(zip(done.stdout.rstrip("\n").split("\n"), written)):
+                if stands != expected:
+                    wrong.append(f"{name}, line {line + 1}: it is '{expected}', and there stands '{stands}'")
+    return wrong + ([] if found >= 2 else [f"only {found} tables were found"])
+
+
+CHECKS = {"links": check_links, "tables": check_tables, "commands": check_commands, "tutorial": check_tutorial,
+          "operation": check_operation}
 if len(sys.argv) < 3 or sys.argv[1] not in CHECKS:
     sys.exit(__doc__)
 problems = CHECKS[sys.argv[1]](*sys.argv[2:])
