@@ -2,6 +2,8 @@
 // Parts of parse_operation. Private to tuner/operation.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +30,14 @@ template <NamedEnum Enum>
 
 /// What templates call the alignment of a buffer's rows: "ALIGN_X".
 [[nodiscard]] inline std::string alignment_name(const std::string& buffer) { return "ALIGN_" + buffer; }
+
+/// The buffer's index; nothing for what is no buffer's name, of which JsonCursor::choice() has told.
+[[nodiscard]] std::optional<std::size_t> place_of(const OperationDefinition& definition, std::string_view name);
+[[nodiscard]] std::vector<Expression> read_expressions(const JsonCursor& cursor, const space::KnownNames& names,
+                                                       std::size_t least, std::size_t most);
+/// A kernel of the reference, or one that fills buffers. `definition` has its buffers' names.
+[[nodiscard]] ReferenceKernelSpec read_kernel(const JsonCursor& cursor, const space::KnownNames& names,
+                                              const OperationDefinition& definition, bool is_fill);
 
 /// Problems are kept by the cursor's JsonProblems. `definition` has its dtypes, dimensions and scalars.
 void read_buffers(const JsonCursor& root, space::KnownNames& names, OperationDefinition& definition);
