@@ -163,6 +163,9 @@ def check_commands(source, program, worker):
             # The whole space is not needed to see that a search is one; a budget in seconds would be waited for.
             if words[0] == "search":
                 words = [w for i, w in enumerate(words) if w != "--budget" and (i == 0 or words[i - 1] != "--budget")] + ["--budget", "3"]
+                # A model would be fitted anew after every few searches, half of what these commands take.
+                if "--strategy" not in words and "--effort" not in words:
+                    words += ["--strategy", "guided"]
             # Nor are twenty runs of each strategy, which take two minutes of CPU time.
             if words[0] == "simulate" and "--repeats" not in words:
                 words = [*words, "--repeats", "1"]
