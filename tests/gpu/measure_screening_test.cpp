@@ -72,7 +72,7 @@ TEST(LaunchesDue, AreTwiceWhatTheGpuHasRunUntilAllAre) {
   EXPECT_EQ(launches_due(0.1, kLaunch_s, kAhead, kLaunches), kAhead + 8'000);
   EXPECT_EQ(launches_due(0.2, kLaunch_s, kAhead, kLaunches), kLaunches);
   EXPECT_EQ(launches_due(0, kLaunch_s, 100, 100), 100);  // all were ahead
-  EXPECT_EQ(launches_due(1e-3, 0, kAhead, kLaunches), kAhead + 2'000) << "an estimate of 0 is a microsecond";
+  EXPECT_EQ(launches_due(0x1p-10, 0, kAhead, kLaunches), kAhead + 1'954) << "an estimate of 0 is a microsecond";
 }
 
 TEST(Screening, MedianIsOverSamplesPerLaunch) {

@@ -16,8 +16,6 @@ namespace {
 /// single launches last 20 us at least), so that the GPU never waits for it, and few enough that the host does not
 /// come to wait for a place in the stream's queue, which would put the reading late into the sample.
 constexpr std::int64_t kAheadPieces = 512;
-/// A launch that was measured as shorter was below what events tell apart.
-constexpr double kShortestLaunch_s = 1e-6;
 
 }  // namespace
 
@@ -29,8 +27,7 @@ bool launch_bound(double enqueue_s, const Sample& sample) {
 
 std::int64_t launches_due(double elapsed_s, double per_launch_s, std::int64_t ahead, std::int64_t launches) {
   constexpr double kFaster = 2;
-  const double run = kFaster * elapsed_s / std::max(per_launch_s, kShortestLaunch_s);
-  return run < static_cast<double>(launches - ahead) ? ahead + static_cast<std::int64_t>(run) : launches;
+  return std::min(launches, ahead + launches_for(kFaster * elapsed_s, per_launch_s, 0, 1));
 }
 
 CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(const HelperKernels& kernels, int sm_count,

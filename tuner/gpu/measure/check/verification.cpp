@@ -81,9 +81,8 @@ CudaResult<> Verification::judge_first_launches() {
   poisoned_s_.clear();
   constexpr const char* kWhen = "with other data";
   for (std::size_t set = 0; set < sets_; ++set) {
-    const std::size_t first = set;
-    if (auto ok = refer(set).and_then([&] { return look(first, kWhen); }); !ok || failed()) return ok;
-    const auto expected = sum(first);
+    if (auto ok = refer(set).and_then([&] { return look(set, kWhen); }); !ok || failed()) return ok;
+    const auto expected = sum(set);
     if (!expected) return tl::unexpected(expected.error());
     expected_.push_back(*expected);
     if (auto ok = judge_set(set, kWhen); !ok || failed()) return ok;
