@@ -162,6 +162,45 @@ TEST(Confirm, WhoFailsIsOutAndTheNextIsConfirmed) {
   EXPECT_EQ(result->counts.failed.at(OutcomeKind::kWrongResult), 1);
 }
 
+/// Winner and runner-up are both in the confirm rounds, and `key` fails its verification after them.
+struct WithOneThatFailsVerified : WithFirstChoice {
+  explicit WithOneThatFailsVerified(const std::string& key) : WithFirstChoice(1.012) {
+    const auto plan = search.plan;
+    search.plan = [plan, key](const Variant& variant) {
+      Script script = plan(variant);
+      if (variant.key() == key) script.verified = {OutcomeKind::kWrongResult, "wrong with other data"};
+      return script;
+    };
+    FakeDevice failing(search.plan);
+    failing.powered = std::move(device.powered);
+    failing.baseline = device.baseline;
+    device = std::move(failing);
+  }
+};
+
+TEST(Confirm, AWinnerThatFailsItsVerificationLeavesTheRunnerUpWithTheRoundsThatConfirmedBoth) {
+  WithOneThatFailsVerified powered(kBestKey);
+  const Answer answer = powered.run();
+  const auto rounds = powered.device.rounds[Stage::kConfirm];
+  EXPECT_THAT(rounds, Each(UnorderedElementsAre(kBestKey, kRivalKey, "ref1"))) << "no further ones";
+  EXPECT_EQ(answer.best().variant.key(), kRivalKey);
+  EXPECT_EQ(answer.confirm_rounds, static_cast<int>(rounds.size()));
+  EXPECT_EQ(answer.best().time_s,
+            stats::median(per_launch_times(saved(powered.search.store, Stage::kConfirm, kRivalKey))));
+  EXPECT_EQ(answer.ranking.size(), 2U);
+  EXPECT_THAT(answer.ties, Not(Contains(kBestKey)));
+  EXPECT_THAT(answer.notes, Contains(HasSubstr(" is out: wrong with other data")));
+}
+
+TEST(Confirm, ARunnerUpThatFailsItsVerificationLeavesTheWinnerConfirmed) {
+  WithOneThatFailsVerified powered(kRivalKey);
+  const Answer answer = powered.run();
+  EXPECT_EQ(answer.best().variant.key(), kBestKey);
+  EXPECT_EQ(answer.confirm_rounds, static_cast<int>(powered.device.rounds[Stage::kConfirm].size()));
+  EXPECT_EQ(answer.ranking.size(), 2U);
+  EXPECT_THAT(answer.ties, Not(Contains(kRivalKey)));
+}
+
 TEST(Confirm, StoppedInThemThereIsNoWholeFinal) {
   PoweredSearch powered(load_at_the_cap);
   powered.device.after_round = [&](Stage stage) { powered.search.stop = stage == Stage::kConfirm; };

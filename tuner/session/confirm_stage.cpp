@@ -12,21 +12,11 @@
 namespace pgtune::session {
 namespace {
 
-bool is_of(const RoundEntry& entry, const Variant& variant) {
-  const protocol::BuiltVariant* const built = variant_of(entry.contender);
-  return built != nullptr && built->variant == variant;
-}
-
-bool has(const std::vector<RoundEntry>& field, const Variant& variant) {
-  return std::any_of(field.begin(), field.end(), [&](const RoundEntry& entry) { return is_of(entry, variant); });
-}
-
 /// Takes those from the final that failed in the confirm rounds.
 void leave_out_failed(SessionRun& run, const std::vector<RoundEntry>& asked) {
   for (const RoundEntry& entry : asked) {
     if (!entry.index || run.state.trial(*entry.index).report.outcome.kind == OutcomeKind::kOk) continue;
-    const Variant& variant = variant_of(entry.contender)->variant;
-    std::erase_if(run.final.field, [&](const RoundEntry& other) { return is_of(other, variant); });
+    run.leave_out(variant_of(entry.contender)->variant);
   }
 }
 
@@ -78,7 +68,7 @@ Result<void> confirm(SessionRun& run) {
 bool is_confirmed(const SessionRun& run) {
   const bool has_baseline = baselines_of(run.confirm.field).empty() == baselines_of(run.final.field).empty();
   return run.confirm.whole() && has_baseline && !run.answer.ranking.empty() &&
-         has(run.confirm.field, run.answer.best().variant);
+         entry_of(run.confirm.field, run.answer.best().variant) != nullptr;
 }
 
 Result<void> confirm_stage(SessionRun& run) {

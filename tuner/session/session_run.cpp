@@ -114,6 +114,15 @@ void SessionRun::take_end(RoundRunner::End end) {
   result.gave_up = end == RoundRunner::End::kGaveUp;
 }
 
+void SessionRun::leave_out(const Variant& variant) {
+  for (auto* const field : {&final.field, &confirm.field}) {
+    std::erase_if(*field, [&](const RoundEntry& entry) {
+      const protocol::BuiltVariant* const built = variant_of(entry.contender);
+      return built != nullptr && built->variant == variant;
+    });
+  }
+}
+
 Result<SessionResult> run_session(SessionContext context, SearchState& state, const ProgressCallback& callback,
                                   const SessionPlan& plan) {
   ProgressReporter progress(context, callback);

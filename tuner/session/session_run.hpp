@@ -38,6 +38,9 @@ struct SessionRun {
   /// No more stages: by the stop flag, or too many rounds in a row were void.
   [[nodiscard]] bool ended() const { return result.interrupted || result.gave_up; }
   void take_end(RoundRunner::End end);
+  /// Takes a variant that failed from the final and from the rounds that confirmed it or another one: the answer ranks
+  /// who is in the final alone.
+  void leave_out(const Variant& variant);
 };
 
 struct SessionStage {

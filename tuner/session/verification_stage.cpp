@@ -28,8 +28,6 @@ class FinalistVerification {
   /// `must`: it is the winner or may become it.
   [[nodiscard]] Result<Next> verify(const RankedVariant& row, bool must);
   [[nodiscard]] std::int64_t launches(double launch_s, bool must) const;
-  /// The entry of the final with this variant.
-  [[nodiscard]] std::vector<RoundEntry>::iterator entry_of(const Variant& variant) const;
   [[nodiscard]] Result<void> leave_out(const Variant& variant, const Outcome& outcome);
   void note() const;
 
@@ -77,8 +75,8 @@ Result<FinalistVerification::Next> FinalistVerification::verify(const RankedVari
     if (cut_short || others_s_ + expected_s > kOtherFinalists_s) return Next::kDone;
     others_s_ += expected_s;
   }
-  const auto entry = entry_of(row.variant);
-  if (entry == run_.final.field.end()) return Next::kGoOn;
+  const RoundEntry* const entry = entry_of(run_.final.field, row.variant);
+  if (entry == nullptr) return Next::kGoOn;
   run_.progress.round(static_cast<int>(verified_.size()) + 1, static_cast<int>(run_.answer.ranking.size()),
                       static_cast<std::int64_t>(run_.answer.ranking.size()), expected_s);
   protocol::VerifyRequest request{.built = *variant_of(entry->contender), .launches = count};
@@ -103,18 +101,9 @@ Result<FinalistVerification::Next> FinalistVerification::verify(const RankedVari
   return Next::kGoOn;
 }
 
-std::vector<RoundEntry>::iterator FinalistVerification::entry_of(const Variant& variant) const {
-  std::vector<RoundEntry>& field = run_.final.field;
-  return std::find_if(field.begin(), field.end(), [&](const RoundEntry& entry) {
-    const protocol::BuiltVariant* const built = variant_of(entry.contender);
-    return built != nullptr && built->variant == variant;
-  });
-}
-
 Result<void> FinalistVerification::leave_out(const Variant& variant, const Outcome& outcome) {
-  const auto entry = entry_of(variant);
-  record_failure(context_, run_.state, *entry->index, outcome);
-  run_.final.field.erase(entry);
+  record_failure(context_, run_.state, *entry_of(run_.final.field, variant)->index, outcome);
+  run_.leave_out(variant);
   run_.evidence.add_notes({fmt::format("{} is out: {}", variant.id(), outcome.reason)});
   if (!variants_of(run_.final.field).empty()) {
     rank_final_of(run_);

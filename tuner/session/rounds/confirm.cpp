@@ -13,14 +13,6 @@
 namespace pgtune::session {
 namespace {
 
-const RoundEntry* entry_of(const std::vector<RoundEntry>& field, const Variant& variant) {
-  for (const RoundEntry& entry : field) {
-    const protocol::BuiltVariant* const built = variant_of(entry.contender);
-    if (built != nullptr && built->variant == variant) return &entry;
-  }
-  return nullptr;
-}
-
 double time_s(const RoundEntry& entry) { return stats::median(per_launch_times(entry.samples)); }
 
 }  // namespace

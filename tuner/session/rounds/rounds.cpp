@@ -234,6 +234,14 @@ MeasuredVariant measured_variant(const RoundEntry& entry) {
   return {variant, build, smem_bytes(build, plan), entry.samples};
 }
 
+const RoundEntry* entry_of(const std::vector<RoundEntry>& field, const Variant& variant) {
+  for (const RoundEntry& entry : field) {
+    const protocol::BuiltVariant* const built = variant_of(entry.contender);
+    if (built != nullptr && built->variant == variant) return &entry;
+  }
+  return nullptr;
+}
+
 std::vector<MeasuredVariant> variants_of(const std::vector<RoundEntry>& field) {
   std::vector<MeasuredVariant> out;
   for (const RoundEntry& entry : field) {
