@@ -35,9 +35,9 @@ TEST(MeasureKernels, CompileForEveryArchitecture) {
         program->compile({std::string("--gpu-architecture=") + architecture, "--std=c++17", "-default-device"});
     EXPECT_EQ(compiled.status, NVRTC_SUCCESS) << architecture << ": " << compiled.log;
     EXPECT_EQ(compiled.log.find("warning"), std::string::npos) << compiled.log;
-    for (const char* kernel :
-         {"fill_pattern", "copy_matrix", "checksum", "count_changed_bytes", "read_clocks", "rewrite", "fill_tensor",
-          "compare_tensor", "sum_tensor", "store_result", "clear_pieces", "count_unwritten", "copy_words8_streaming"}) {
+    for (const char* kernel : {"fill_pattern", "copy_matrix", "checksum", "count_changed_bytes", "read_clocks",
+                               "rewrite", "hold", "fill_tensor", "compare_tensor", "sum_tensor", "store_result",
+                               "clear_pieces", "count_unwritten", "copy_words8_streaming"}) {
       EXPECT_NE(compiled.cubin.find(kernel), std::string::npos) << architecture << " lacks " << kernel;
     }
   }

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -38,7 +39,7 @@ class FakeLaunches final : public LaunchesToVerify {
   FakeLaunches(std::size_t copies, Kernel kernel)
       : kernel_(std::move(kernel)), data_(copies), d_(copies, {kNothing, kNothing}) {}
 
-  std::function<double(const Launch&)> time_s = [](const Launch&) { return 10e-6; };
+  std::function<std::optional<double>(const Launch&)> time_s = [](const Launch&) { return 10e-6; };
   bool second_is_judged_in_turn = false;  ///< by data sets
   Element allowed = 0;                    ///< error of a right result
   std::string changed_guard;
@@ -69,7 +70,7 @@ class FakeLaunches final : public LaunchesToVerify {
     return {};
   }
   [[nodiscard]] CudaResult<> rewrite(std::size_t) override { return {}; }
-  [[nodiscard]] CudaResult<double> launch(std::size_t copy) override { return run(copy, true); }
+  [[nodiscard]] CudaResult<std::optional<double>> launch(std::size_t copy) override { return run(copy, true); }
   [[nodiscard]] CudaResult<> launch_as_timed(std::int64_t turns) override {
     for (std::int64_t i = 0; i < turns * static_cast<std::int64_t>(copies()); ++i)
       run(static_cast<std::size_t>(i) % copies(), false);
@@ -99,9 +100,9 @@ class FakeLaunches final : public LaunchesToVerify {
 
  private:
   static constexpr Element kNothing = 0;
-  double run(std::size_t copy, bool alone) {
+  std::optional<double> run(std::size_t copy, bool alone) {
     Launch launch{++launches_, copy, data_[copy], d_[copy].front(), alone, &d_[copy].front()};
-    const double took_s = time_s(launch);
+    const std::optional<double> took_s = time_s(launch);
     kernel_(launch);
     if (!second_is_judged_in_turn || data_[copy] / 1'000 % 2 == 0) d_[copy].back() = data_[copy];
     return took_s;
@@ -248,6 +249,32 @@ TEST(Verification, ALaunchThatDoesLessOverItsResultIsFound) {
   FakeLaunches launches(16, writes);
   launches.time_s = [](const FakeLaunches::Launch& launch) { return launch.held == launch.right ? 2e-6 : 10e-6; };
   EXPECT_THAT(verified(launches).outcome.reason, HasSubstr("where D still holds its result"));
+}
+
+TEST(Verification, LaunchesThatTheHostCameTooLateForCountAndHaveNoTime) {
+  FakeLaunches launches(16, writes);
+  launches.time_s = [](const FakeLaunches::Launch& launch) -> std::optional<double> {
+    if (launch.number % 3 != 0) return std::nullopt;
+    return launch.held == launch.right ? 2e-6 : 10e-6;
+  };
+  EXPECT_THAT(verified(launches).outcome.reason, HasSubstr("where D still holds its result"));
+  FakeLaunches always_late(16, writes);
+  always_late.time_s = [](const FakeLaunches::Launch&) { return std::nullopt; };
+  const protocol::VerifyReport report = verified(always_late);
+  EXPECT_EQ(report.outcome.kind, OutcomeKind::kOk);
+  EXPECT_EQ(report.launches, 342 + 16);
+}
+
+TEST(Verification, ADifferenceOfTimesIsConfirmedOnCopiesThatWereNotLaunchedJustBefore) {
+  FakeLaunches launches(16, writes);
+  std::vector<std::size_t> copies;
+  launches.time_s = [&](const FakeLaunches::Launch& launch) {
+    copies.push_back(launch.copy);
+    return launch.held == launch.right ? 2e-6 : 10e-6;
+  };
+  (void)verified(launches);
+  ASSERT_GT(copies.size(), 128U);
+  for (std::size_t i = copies.size() - 127; i < copies.size(); ++i) EXPECT_NE(copies[i], copies[i - 1]) << i;
 }
 
 /// About `median_s`, evenly within +-`spread` of it.

@@ -18,6 +18,7 @@ constexpr std::array kHelperSymbols{"fill_pattern",
                                     "count_changed_bytes",
                                     "read_clocks",
                                     "rewrite",
+                                    "hold",
                                     "fill_tensor",
                                     "fill_pointers",
                                     "checksum_pointers",
@@ -179,6 +180,10 @@ CudaResult<> HelperKernels::copy_words(Copy copy, std::uint64_t from, std::uint6
 
 CudaResult<> HelperKernels::rewrite(const DeviceSpan& span, cudaStream_t stream) const {
   return launch(kRewrite, grid_for(word_blocks(span)), 1, stream, span.address, span.bytes);
+}
+
+CudaResult<> HelperKernels::hold(std::chrono::nanoseconds duration, cudaStream_t stream) const {
+  return launch(kHold, 1, 1, stream, static_cast<std::uint64_t>(duration.count()));
 }
 
 CudaResult<> HelperKernels::read_clocks(std::uint64_t entries, cudaStream_t stream) const {

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -83,6 +84,8 @@ class HelperKernels {
                                         cudaStream_t stream) const;
   /// Writes the whole words of `span`, which starts at one, as they are.
   [[nodiscard]] CudaResult<> rewrite(const DeviceSpan& span, cudaStream_t stream) const;
+  /// Keeps the stream, and one multiprocessor, for that long: what is enqueued meanwhile then runs without a gap.
+  [[nodiscard]] CudaResult<> hold(std::chrono::nanoseconds duration, cudaStream_t stream) const;
   /// Into sm_count pairs (nanoseconds, clocks) at `entries`.
   [[nodiscard]] CudaResult<> read_clocks(std::uint64_t entries, cudaStream_t stream) const;
 
@@ -94,6 +97,7 @@ class HelperKernels {
     kCountChangedBytes,
     kReadClocks,
     kRewrite,
+    kHold,
     kFillTensor,
     kFillPointers,
     kChecksumPointers,

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,8 @@ class LaunchesToVerify {
   [[nodiscard]] virtual CudaResult<> poison(std::size_t copy, std::uint32_t pattern) = 0;
   /// Writes D of `copy` as it is, so that caches are as after poison().
   [[nodiscard]] virtual CudaResult<> rewrite(std::size_t copy) = 0;
-  /// One launch, which is waited for; seconds.
-  [[nodiscard]] virtual CudaResult<double> launch(std::size_t copy) = 0;
+  /// One launch, which is waited for; seconds, where the host enqueued it before the GPU could wait for it.
+  [[nodiscard]] virtual CudaResult<std::optional<double>> launch(std::size_t copy) = 0;
   /// Launches as they are timed, back to back, `turns` times over the copies, and waits for them.
   [[nodiscard]] virtual CudaResult<> launch_as_timed(std::int64_t turns) = 0;
 

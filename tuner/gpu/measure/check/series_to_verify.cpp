@@ -2,12 +2,21 @@
 #include "tuner/gpu/measure/check/series_to_verify.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "tuner/gpu/launch/event_wait.hpp"
 #include "tuner/gpu/measure/check/fault_text.hpp"
 
 namespace pgtune::gpu {
+namespace {
+
+/// What the host takes between the events would count as the kernel's time, and the shorter what runs before them is,
+/// the more: writing D over takes less than rewriting it. So the stream is held for longer than a launch of a few
+/// kernels takes to enqueue, and still longer where that was not enough.
+constexpr std::chrono::microseconds kFirstHold{50}, kLongestHold{2000};
+
+}  // namespace
 
 CudaResult<std::unique_ptr<SeriesToVerify>> SeriesToVerify::create(OperandBuffers& buffers, Checker& checker,
                                                                    LaunchSeries& series, double launch_limit_s) {
@@ -21,6 +30,7 @@ CudaResult<std::unique_ptr<SeriesToVerify>> SeriesToVerify::create(OperandBuffer
   out->start_ = std::move(*start);
   out->stop_ = std::move(*stop);
   out->sums_ = std::move(*sums);
+  out->hold_ = kFirstHold;
   if (series.launchable().wants_persisting_l2()) out->persisting_.emplace();
   return out;
 }
@@ -59,14 +69,22 @@ CudaResult<> SeriesToVerify::poison(std::size_t copy, std::uint32_t pattern) {
 
 CudaResult<> SeriesToVerify::rewrite(std::size_t copy) { return buffers_->rewrite_results(copy, stream_); }
 
-CudaResult<double> SeriesToVerify::launch(std::size_t copy) {
+CudaResult<std::optional<double>> SeriesToVerify::launch(std::size_t copy) {
   float elapsed_ms = 0;
-  return check(cudaEventRecord(start_.get(), stream_), "verifying")
+  bool in_time = false;
+  const auto begun = std::chrono::steady_clock::now();
+  return buffers_->kernels()
+      .hold(hold_, stream_)
+      .and_then([&] { return check(cudaEventRecord(start_.get(), stream_), "verifying"); })
       .and_then([&] { return series_->launchable().launch(copy, stream_); })
       .and_then([&] { return check(cudaEventRecord(stop_.get(), stream_), "verifying"); })
-      .and_then([&] { return wait_for(stop_.get(), launch_limit_s_, "running the kernel again"); })
+      .and_then([&] {
+        in_time = std::chrono::steady_clock::now() - begun < hold_;
+        if (!in_time) hold_ = std::min(2 * hold_, kLongestHold);
+        return wait_for(stop_.get(), launch_limit_s_, "running the kernel again");
+      })
       .and_then([&] { return check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "verifying"); })
-      .map([&] { return static_cast<double>(elapsed_ms) * 1e-3; });
+      .map([&] { return in_time ? std::optional(static_cast<double>(elapsed_ms) * 1e-3) : std::nullopt; });
 }
 
 CudaResult<> SeriesToVerify::launch_as_timed(std::int64_t turns) {

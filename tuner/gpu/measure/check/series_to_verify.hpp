@@ -2,6 +2,7 @@
 // A timed series on the GPU, with the module, the workspace and the graphs it was timed with, for its verification.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +32,7 @@ class SeriesToVerify final : public LaunchesToVerify {
   [[nodiscard]] CudaResult<> restore() override;
   [[nodiscard]] CudaResult<> poison(std::size_t copy, std::uint32_t pattern) override;
   [[nodiscard]] CudaResult<> rewrite(std::size_t copy) override;
-  [[nodiscard]] CudaResult<double> launch(std::size_t copy) override;
+  [[nodiscard]] CudaResult<std::optional<double>> launch(std::size_t copy) override;
   [[nodiscard]] CudaResult<> launch_as_timed(std::int64_t turns) override;
   [[nodiscard]] CudaResult<> refer_to(std::size_t copy) override { return checker_->refer_to(copy); }
   [[nodiscard]] CudaResult<std::string> fault(std::size_t copy, std::uint32_t poison) override;
@@ -55,7 +56,8 @@ class SeriesToVerify final : public LaunchesToVerify {
   cudaStream_t stream_;
   OperandBuffers::Data data_;  ///< as it was
   Event start_, stop_;
-  DeviceBuffer sums_;  ///< as many as copies
+  std::chrono::microseconds hold_{};  ///< of the stream, before a launch that is timed
+  DeviceBuffer sums_;                 ///< as many as copies
   std::optional<PersistingL2> persisting_;
 };
 

@@ -55,11 +55,11 @@ class Verification {
   /// Launches once with the data of each of the operation's cases, which stay in copy 0.
   [[nodiscard]] CudaResult<> judge_cases();
 
-  /// Launches over a poisoned D still to be made.
+  /// Launches over a poisoned D still to be made, after the first of each copy.
   [[nodiscard]] std::int64_t left() const;
   /// What D of `copy` holds before its next launch, the present one by count.
   [[nodiscard]] CudaResult<> poison(std::size_t copy);
-  /// One launch, whose time is kept.
+  /// One launch, whose time, if there is one, is kept.
   [[nodiscard]] CudaResult<> launch(std::size_t copy, D d);
   /// The copy's result as a checksum of what the present reference judges.
   [[nodiscard]] CudaResult<std::uint64_t> sum(std::size_t copy);
