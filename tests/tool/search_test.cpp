@@ -205,9 +205,20 @@ TEST_F(SearchTest, SecondInterruptLeavesAtOnce) {
   Process process(launch_);
   await([&] { return requests("trial") >= 1; });
   process.signal(SIGINT);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // two pending signals of one kind are one
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));  // what comes sooner is the same request
   process.signal(SIGINT);
   EXPECT_EQ(process.wait().exit_code, 130);
+}
+
+TEST_F(SearchTest, TwoSignalsAtOnceAsTimeoutSendsThemAreOneRequest) {
+  Process process(slow_search());
+  await([&] { return requests("trial") >= 4; });
+  process.signal(SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));  // two pending signals of one kind are one
+  process.signal(SIGTERM);
+  const Finished result = process.wait();
+  EXPECT_EQ(result.exit_code, 143) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("goes on from here"));
 }
 
 TEST_F(SearchTest, QuietPrintsResultsOnly) {

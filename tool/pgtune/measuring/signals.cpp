@@ -4,18 +4,37 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 namespace pgtune::tool {
 namespace {
 
+/// What comes sooner after the first signal is the same request: timeout(1) signals its child, and then the process
+/// group that the child is in.
+constexpr std::int64_t kSameRequest_ns = 200'000'000;
+
 std::atomic<bool> stop_requested{false};
 std::atomic<int> received_signal{0};
-static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+std::atomic<std::int64_t> first_ns{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free &&
+                  std::atomic<std::int64_t>::is_always_lock_free,
               "a signal handler may only touch lock-free atomics");
 
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);  // may be called in a signal handler
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 void on_signal(int signal) {
-  if (stop_requested.exchange(true)) _exit(128 + signal);
-  received_signal = signal;
+  const std::int64_t now = now_ns();
+  if (std::int64_t none = 0; first_ns.compare_exchange_strong(none, now)) {
+    received_signal = signal;
+    stop_requested = true;
+  } else if (now - none >= kSameRequest_ns) {
+    _exit(128 + signal);
+  }
 }
 
 void handle(int signal, void (*handler)(int)) {
@@ -31,6 +50,7 @@ void handle(int signal, void (*handler)(int)) {
 StopSignals::StopSignals() {
   stop_requested = false;
   received_signal = 0;
+  first_ns = 0;
   handle(SIGINT, on_signal);
   handle(SIGTERM, on_signal);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SIGINT and SIGTERM while a search runs: the first asks it to stop, the second ends the process at once.
+// SIGINT and SIGTERM while a search runs: the first asks it to stop, a second one ends the process at once. One that
+// comes within a fifth of a second belongs to the first.
 #pragma once
 
 #include <atomic>
