@@ -25,9 +25,9 @@ bool launch_bound(double enqueue_s, const Sample& sample) {
   return !sample.graph && sample.launches >= kMinLaunches && enqueue_s > sample.time_s;
 }
 
-std::int64_t launches_due(double elapsed_s, double per_launch_s, std::int64_t ahead, std::int64_t launches) {
-  constexpr double kFaster = 2;
-  return std::min(launches, ahead + launches_for(kFaster * elapsed_s, per_launch_s, 0, 1));
+std::int64_t launches_between_readings(double reading_s, double per_launch_s, std::int64_t granule) {
+  constexpr double kFaster = 1.5, kLeast_s = 4e-3;
+  return launches_for(std::max(kFaster * reading_s, kLeast_s), per_launch_s, 1, granule);
 }
 
 CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(const HelperKernels& kernels, int sm_count,
@@ -171,15 +171,14 @@ CudaResult<> SampleTimer::enqueue(LaunchSeries& series, const Wanted& wanted, Ti
   };
   const std::int64_t ahead = std::min(wanted.launches, kAheadPieces * series.granule());
   if (auto ok = enqueue_some(ahead); !ok) return ok;
-  const auto begin = Clock::now();
   if (wanted.watch != Watch::kTemperature) timed.throttled = telemetry_.throttle_times();
   if (wanted.watch != Watch::kPower) return enqueue_some(wanted.launches - ahead);
-  // A little at a time, so that the counter is read every few milliseconds while the GPU works through what is queued.
   CudaResult<> ok;
   while (ok && timed.sample.launches < wanted.launches) {
+    const auto begin = Clock::now();
     telemetry_.read_energy(power_);
-    const auto due = launches_due(since(begin), wanted.per_launch_s, ahead, wanted.launches);
-    ok = enqueue_some(std::max<std::int64_t>(due - timed.sample.launches, 0));
+    const auto next = launches_between_readings(since(begin), wanted.per_launch_s, series.granule());
+    ok = enqueue_some(std::min(next, wanted.launches - timed.sample.launches));
   }
   return ok;
 }

@@ -22,12 +22,11 @@ namespace pgtune::gpu {
 /// are enqueued in one piece.
 [[nodiscard]] bool launch_bound(double enqueue_s, const Sample& sample);
 
-/// How many of a sample's `launches` to have enqueued `elapsed_s` after the first `ahead` were, where a launch takes
-/// about `per_launch_s`: twice as many as the GPU can have run since, so that it never waits though a reading of NVML
-/// takes longer than usual or launches half as long as expected, and no more than some milliseconds' worth at a time,
-/// which is how long the host waits where the stream's queue is full.
-[[nodiscard]] std::int64_t launches_due(double elapsed_s, double per_launch_s, std::int64_t ahead,
-                                        std::int64_t launches);
+/// How many launches of about `per_launch_s` to enqueue between two readings of the energy counter, which take
+/// `reading_s` each: what the GPU runs in one and a half of them, so that it never waits for the host, and 4 ms' worth
+/// at least. Where the stream's queue is full, the host waits until so many have run, and readings are that far apart:
+/// CounterPower wants 5 ms at most. `granule`: of the series.
+[[nodiscard]] std::int64_t launches_between_readings(double reading_s, double per_launch_s, std::int64_t granule);
 
 /// What of NVML's a sample records.
 enum class Watch {
