@@ -16,6 +16,7 @@
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/programmatic_dependent_launch.cuh"
 #include "device/ptx/shared_memory.cuh"
+#include "device/rows/vector_access.cuh"
 
 namespace {
 
@@ -24,7 +25,7 @@ using pgtune::Element, pgtune::Format, pgtune::kFormatA, pgtune::kFormatB, pgtun
 constexpr bool kStreamsB = STREAMS_B;
 constexpr bool kAlongK = kStreamsB ? TRANS_B : !TRANS_A;     ///< the streamed operand's lines
 constexpr bool kFewAlongK = kStreamsB ? !TRANS_A : TRANS_B;  ///< the other operand's few vectors
-constexpr int kPerVector = StreamedVector::kElements;
+constexpr int kPerVector = VEC_BYTES / ELEM_BYTES;
 constexpr int kThreadLines = kAlongK ? LINES : kPerVector;
 constexpr int kWarpLines = kAlongK ? LINES : 32 * kPerVector;
 constexpr int kCtaLines = LINE_WARPS * kWarpLines;
@@ -225,7 +226,7 @@ extern "C" __global__ void lay_out_few(const char* A, const char* B, char* works
   const long long k = kFewAlongK ? i % K : i / FEW, f = kFewAlongK ? i / K : i % FEW;
   const long long index = kFewAlongK ? f * ld + k : k * ld + f;
   if constexpr (kAlongK) {
-    using Raw = pgtune::RawElement<ELEM_BYTES>::Type;
+    using Raw = pgtune::Bits<ELEM_BYTES>::Type;
     reinterpret_cast<Raw*>(to)[f * few_ld + k] = reinterpret_cast<const Raw*>(from)[index];
   } else {
     reinterpret_cast<float*>(to)[k * kFewFours * 4 + f] = pgtune::load_element<kFewFormat>(from, index);

@@ -10,6 +10,7 @@
 // memory, each for a part of the tile, in an order that is the same in every run.
 #include "device/copy/element_format.cuh"
 #include "device/epilogue/finished_element.cuh"
+#include "device/rows/vector_access.cuh"
 #if CLUSTER_K > 1
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/shared_memory.cuh"
@@ -17,7 +18,7 @@
 
 namespace {
 
-using pgtune::Element;
+using pgtune::Element, pgtune::RawVector;
 
 constexpr int kGroup = (BM / TM) * (BN / TN);  ///< threads that compute the tile for a share of k
 constexpr int kThreads = SLICED_K * kGroup;
@@ -27,18 +28,19 @@ constexpr int kTile = BM * BN;
 /// Neighbours of D that a thread finishes: as many as one access takes of D or of another CTA's shared memory.
 constexpr int kPiece = C_VEC == 4 || CLUSTER_K > 1 ? 4 : 1;
 
-/// Loads kBytes as they are in memory; the address is a multiple of them.
-template <int kBytes, int kWords>
-__device__ __forceinline__ void load_words(unsigned (&to)[kWords], const char* from) {
+/// The address is a multiple of kBytes.
+template <int kBytes>
+__device__ __forceinline__ RawVector<kBytes> load_vector(const char* from) {
+  const auto bits = pgtune::load_bits<false>(reinterpret_cast<const typename pgtune::Bits<kBytes>::Type*>(from));
+  RawVector<kBytes> to;
   if constexpr (kBytes == 16) {
-    const uint4 four = __ldg(reinterpret_cast<const uint4*>(from));
-    to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+    to.words[0] = bits.x, to.words[1] = bits.y, to.words[2] = bits.z, to.words[3] = bits.w;
   } else if constexpr (kBytes == 8) {
-    const uint2 two = __ldg(reinterpret_cast<const uint2*>(from));
-    to[0] = two.x, to[1] = two.y;
+    to.words[0] = bits.x, to.words[1] = bits.y;
   } else {
-    to[0] = __ldg(reinterpret_cast<const typename pgtune::RawElement<kBytes>::Type*>(from));
+    to.words[0] = bits;
   }
+  return to;
 }
 
 /// One operand's k-blocks: kOuter rows (or columns) of D, kAlongK where neighbours in memory are steps of k. One load
@@ -52,7 +54,7 @@ struct Operand {
   static constexpr int kBytes = kVec * ELEM_BYTES;
   static_assert(kPieces * kVec * kThreads == kOuter * BK, "threads load the same number of pieces");
 
-  unsigned staged[kPieces][(kBytes + 3) / 4];
+  RawVector<kBytes> staged[kPieces];
 
   /// Where the i-th piece lies in the k-block: along memory and across.
   static __device__ __forceinline__ int inner(int i) {
@@ -71,17 +73,15 @@ struct Operand {
       const int x = inner_first + inner(i), y = across_first + across(i);
       const char* const at = from + (y * ld + x) * ELEM_BYTES;
       if (y < across_end && x + kVec <= inner_end) {
-        load_words<kBytes>(staged[i], at);
+        staged[i] = load_vector<kBytes>(at);
         continue;
       }
-#pragma unroll
-      for (unsigned& word : staged[i]) word = 0;
+      staged[i] = RawVector<kBytes>::zero();
 #pragma unroll
       for (int e = 0; e < kVec - 1; ++e) {
         if (y >= across_end || x + e >= inner_end) continue;
-        unsigned element[1];
-        load_words<ELEM_BYTES>(element, at + e * ELEM_BYTES);
-        staged[i][e * ELEM_BYTES / 4] |= element[0] << e * ELEM_BYTES % 4 * 8;
+        const unsigned element = load_vector<ELEM_BYTES>(at + e * ELEM_BYTES).words[0];
+        staged[i].words[e * ELEM_BYTES / 4] |= element << e * ELEM_BYTES % 4 * 8;
       }
     }
   }
@@ -90,7 +90,7 @@ struct Operand {
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
       float values[kVec];
-      pgtune::widen_words<kFormat>(values, staged[i]);
+      pgtune::widen_vector<kFormat>(values, staged[i]);
 #pragma unroll
       for (int e = 0; e < kVec; ++e) {
         const int step = kAlongK ? inner(i) + e : across(i), outer = kAlongK ? across(i) : inner(i) + e;
@@ -166,7 +166,7 @@ __device__ __forceinline__ void write_piece(float (&sum)[kElements], const Eleme
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
     sgemm_small(const char* A, const char* B, const Element* C, Element* D, int M, int N, int K, long long lda,
                 long long ldb, long long ldc, long long stride_a, long long stride_b, long long stride_c, float alpha,
                 float beta, const void* bias) {

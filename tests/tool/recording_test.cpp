@@ -30,7 +30,8 @@ using nlohmann::json;
 /// A file joins the list when a template that it holds is edited, and leaves it when it is recorded anew.
 constexpr std::array kOfOtherVersions{
     std::pair{"h100-skinny", "gemm_skinny"},      std::pair{"h100-skinny", "sgemm_small"},
-    std::pair{"h100-skinny", "sgemm_tma"},        std::pair{"h100-small", "sgemm_tma"},
+    std::pair{"h100-skinny", "sgemm_tma"},        std::pair{"h100-small", "sgemm_small"},
+    std::pair{"h100-small", "sgemm_tma"},         std::pair{"h200-e4m3", "gemm_skinny"},
     std::pair{"h200-bf16", "gemm_wgmma"},         std::pair{"h200-bf16-settled", "gemm_wgmma"},
     std::pair{"h200-e4m3-settled", "gemm_wgmma"}, std::pair{"h200-tf32-settled", "gemm_wgmma"},
     std::pair{"h200-e5m2", "gemm_wgmma"},         std::pair{"h200-f16", "gemm_wgmma"},

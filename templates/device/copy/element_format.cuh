@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The formats of A's and B's elements, and their values as float32. Wants the macro DTYPE.
+// The formats of A's and B's elements, vectors of them, and their values as float32. Wants the macro DTYPE.
 #pragma once
 
 #include "device/epilogue/out_element.cuh"
@@ -15,18 +15,19 @@ constexpr Format kFormatA = DTYPE == LABEL_bf16   ? Format::kBf16
                                                   : Format::kF32;
 constexpr Format kFormatB = kFormatA == Format::kE5m2 ? Format::kE4m3 : kFormatA;
 
-/// An unsigned type of an element's size.
+/// kBytes of an operand as they are in memory.
 template <int kBytes>
-struct RawElement {
-  using Type = unsigned;
-};
-template <>
-struct RawElement<2> {
-  using Type = unsigned short;
-};
-template <>
-struct RawElement<1> {
-  using Type = unsigned char;
+union RawVector {
+  unsigned words[kBytes < 4 ? 1 : kBytes / 4];
+  unsigned short halves[kBytes < 4 ? 2 : kBytes / 2];
+
+  __device__ RawVector() {}
+  static __device__ __forceinline__ RawVector zero() {
+    RawVector vector;
+#pragma unroll
+    for (unsigned& word : vector.words) word = 0;
+    return vector;
+  }
 };
 
 /// Two neighbours of 8 bits, exactly: all values of either format are values of f16.
@@ -42,19 +43,20 @@ __device__ __forceinline__ void widen_two(float (&to)[2], unsigned short bits) {
   to[1] = widen<Type16::kF16>(static_cast<unsigned short>(both >> 16));
 }
 
-/// Neighbours that `words` hold as they are in memory.
-template <Format kFormat, int kCount, int kWords>
-__device__ __forceinline__ void widen_words(float (&to)[kCount], const unsigned (&words)[kWords]) {
+/// The vector's first kCount elements.
+template <Format kFormat, int kCount, int kBytes>
+__device__ __forceinline__ void widen_vector(float (&to)[kCount], const RawVector<kBytes>& vector) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
     if constexpr (kFormat == Format::kF32) {
-      to[i] = __uint_as_float(words[i]);
-    } else if constexpr (kFormat == Format::kBf16 || kFormat == Format::kF16) {
-      constexpr Type16 kType = kFormat == Format::kBf16 ? Type16::kBf16 : Type16::kF16;
-      to[i] = widen<kType>(static_cast<unsigned short>(words[i / 2] >> i % 2 * 16));
+      to[i] = __uint_as_float(vector.words[i]);
+    } else if constexpr (kFormat == Format::kBf16) {
+      to[i] = widen<Type16::kBf16>(vector.halves[i]);
+    } else if constexpr (kFormat == Format::kF16) {
+      to[i] = widen<Type16::kF16>(vector.halves[i]);
     } else if (i % 2 == 0) {
       float two[2];
-      widen_two<kFormat>(two, static_cast<unsigned short>(words[i / 4] >> i % 4 * 8));
+      widen_two<kFormat>(two, vector.halves[i / 2]);
       to[i] = two[0];
       if (i + 1 < kCount) to[i + 1] = two[1];
     }

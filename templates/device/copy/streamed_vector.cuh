@@ -7,21 +7,7 @@
 
 namespace pgtune {
 
-/// VEC_BYTES bytes as they are in memory.
-union StreamedVector {
-  static constexpr int kElements = VEC_BYTES / ELEM_BYTES;
-
-  unsigned words[VEC_BYTES < 4 ? 1 : VEC_BYTES / 4];
-  unsigned short halves[VEC_BYTES < 4 ? 2 : VEC_BYTES / 2];
-
-  __device__ StreamedVector() {}
-  static __device__ __forceinline__ StreamedVector zero() {
-    StreamedVector vector;
-#pragma unroll
-    for (unsigned& word : vector.words) word = 0;
-    return vector;
-  }
-};
+using StreamedVector = RawVector<VEC_BYTES>;
 
 #define PGTUNE_LOAD(QUALIFIER)                                                                                        \
   if constexpr (VEC_BYTES == 16) {                                                                                    \
@@ -54,25 +40,6 @@ __device__ __forceinline__ StreamedVector load_shared_by_many(const char* from) 
 }
 
 #undef PGTUNE_LOAD
-
-template <Format kFormat>
-__device__ __forceinline__ void widen_vector(float (&to)[StreamedVector::kElements], const StreamedVector& vector) {
-#pragma unroll
-  for (int i = 0; i < StreamedVector::kElements; ++i) {
-    if constexpr (kFormat == Format::kF32) {
-      to[i] = __uint_as_float(vector.words[i]);
-    } else if constexpr (kFormat == Format::kBf16) {
-      to[i] = widen<Type16::kBf16>(vector.halves[i]);
-    } else if constexpr (kFormat == Format::kF16) {
-      to[i] = widen<Type16::kF16>(vector.halves[i]);
-    } else if (i % 2 == 0) {
-      float two[2];
-      widen_two<kFormat>(two, vector.halves[i / 2]);
-      to[i] = two[0];
-      if (i + 1 < StreamedVector::kElements) to[i + 1] = two[1];
-    }
-  }
-}
 
 /// One element of a row that need not be aligned to a vector. The launch before may still write it when this kernel
 /// starts.
