@@ -32,12 +32,13 @@ constexpr std::array kOfOtherVersions{
     std::pair{"h100-skinny", "gemm_skinny"},      std::pair{"h100-skinny", "sgemm_small"},
     std::pair{"h100-skinny", "sgemm_tma"},        std::pair{"h100-small", "sgemm_small"},
     std::pair{"h100-small", "sgemm_tma"},         std::pair{"h200-e4m3", "gemm_skinny"},
-    std::pair{"h200-bf16", "gemm_wgmma"},         std::pair{"h200-bf16-settled", "gemm_wgmma"},
-    std::pair{"h200-e4m3-settled", "gemm_wgmma"}, std::pair{"h200-tf32-settled", "gemm_wgmma"},
-    std::pair{"h200-e5m2", "gemm_wgmma"},         std::pair{"h200-f16", "gemm_wgmma"},
-    std::pair{"h200-f32", "sgemm_simt"},          std::pair{"h200-f32", "sgemm_small"},
-    std::pair{"h200-f32", "sgemm_tma"},           std::pair{"h200-special", "gemm_mma"},
-    std::pair{"h200-special", "gemm_wgmma"},      std::pair{"h200-tf32", "gemm_wgmma"}};
+    std::pair{"h200-e4m3", "sgemm_small"},        std::pair{"h200-bf16", "gemm_wgmma"},
+    std::pair{"h200-bf16-settled", "gemm_wgmma"}, std::pair{"h200-e4m3-settled", "gemm_wgmma"},
+    std::pair{"h200-tf32-settled", "gemm_wgmma"}, std::pair{"h200-e5m2", "gemm_wgmma"},
+    std::pair{"h200-f16", "gemm_wgmma"},          std::pair{"h200-f32", "sgemm_simt"},
+    std::pair{"h200-f32", "sgemm_small"},         std::pair{"h200-f32", "sgemm_tma"},
+    std::pair{"h200-special", "gemm_mma"},        std::pair{"h200-special", "gemm_wgmma"},
+    std::pair{"h200-tf32", "gemm_wgmma"}};
 
 std::set<std::string> listed_for(const std::string& recording) {
   std::set<std::string> templates;
