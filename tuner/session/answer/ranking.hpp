@@ -49,7 +49,7 @@ void rank_final(const Problem& problem, const std::vector<MeasuredVariant>& vari
 /// than the margin: then that is declared. As it may be, its intervals hold with the confidence for two. Ties among
 /// those measured here are judged anew, and those that only the final measured stay. A first choice that is not in
 /// these rounds keeps its time of the final. Sets Answer::confirm_rounds. Precondition: the answer's best is among
-/// `variants`, and each of these and of the baselines has a sample.
+/// `variants`, each of which is in its ranking, and each of these and of the baselines has a sample.
 void rank_confirmed(const Problem& problem, const std::vector<MeasuredVariant>& variants, const RankingBasis& basis,
                     Answer& answer);
 
