@@ -140,21 +140,21 @@ TEST(Confirm, AWinnerBehindByLessThanTheMarginStaysAndIsATie) {
   EXPECT_THAT(answer.notes, Not(Contains(HasSubstr("the final chose"))));
 }
 
-TEST(Confirm, WhoFailsIsOutAndTheNextIsConfirmed) {
-  PoweredSearch powered(load_at_the_cap);
-  TestSearch& search = powered.search;
-  const auto plan = search.plan;
-  search.plan = [plan](const Variant& variant) {
+/// `plan`, but the best variant fails in the third confirm round.
+std::function<Script(const Variant&)> failing_in_confirm_rounds(std::function<Script(const Variant&)> plan) {
+  return [plan = std::move(plan)](const Variant& variant) {
     Script script = plan(variant);
     if (variant.key() != kBestKey) return script;
     script.fails_in_round = 3;
     script.fails_in = Stage::kConfirm;
     return script;
   };
-  FakeDevice device(search.plan);
-  device.powered = powered.device.powered;
-  device.baseline = powered.device.baseline;
-  const auto result = search.run(device);
+}
+
+TEST(Confirm, WhoFailsIsOutAndTheNextIsConfirmed) {
+  PoweredSearch powered(load_at_the_cap);
+  powered.change_scripts(failing_in_confirm_rounds(powered.search.plan));
+  const auto result = powered.search.run(powered.device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_EQ(result->answer->best().variant.key(), kRivalKey);
   EXPECT_GE(result->answer->confirm_rounds, 6);
@@ -164,23 +164,19 @@ TEST(Confirm, WhoFailsIsOutAndTheNextIsConfirmed) {
 
 /// Winner and runner-up are both in the confirm rounds, and `key` fails its verification after them.
 struct WithOneThatFailsVerified : WithFirstChoice {
-  explicit WithOneThatFailsVerified(const std::string& key) : WithFirstChoice(1.012) {
-    const auto plan = search.plan;
-    search.plan = [plan, key](const Variant& variant) {
+  explicit WithOneThatFailsVerified(const std::string& key) : WithFirstChoice(1.012, 1.006) {
+    change_scripts([plan = search.plan, key](const Variant& variant) {
       Script script = plan(variant);
       if (variant.key() == key) script.verified = {OutcomeKind::kWrongResult, "wrong with other data"};
       return script;
-    };
-    FakeDevice failing(search.plan);
-    failing.powered = std::move(device.powered);
-    failing.baseline = device.baseline;
-    device = std::move(failing);
+    });
   }
 };
 
 TEST(Confirm, AWinnerThatFailsItsVerificationLeavesTheRunnerUpWithTheRoundsThatConfirmedBoth) {
   WithOneThatFailsVerified powered(kBestKey);
   const Answer answer = powered.run();
+  EXPECT_EQ(powered.device.verify_requests.front().built.variant.key(), kBestKey) << "the winner";
   const auto rounds = powered.device.rounds[Stage::kConfirm];
   EXPECT_THAT(rounds, Each(UnorderedElementsAre(kBestKey, kRivalKey, "ref1"))) << "no further ones";
   EXPECT_EQ(answer.best().variant.key(), kRivalKey);
@@ -195,10 +191,21 @@ TEST(Confirm, AWinnerThatFailsItsVerificationLeavesTheRunnerUpWithTheRoundsThatC
 TEST(Confirm, ARunnerUpThatFailsItsVerificationLeavesTheWinnerConfirmed) {
   WithOneThatFailsVerified powered(kRivalKey);
   const Answer answer = powered.run();
+  EXPECT_EQ(powered.device.verify_requests.front().built.variant.key(), kBestKey) << "the winner";
   EXPECT_EQ(answer.best().variant.key(), kBestKey);
   EXPECT_EQ(answer.confirm_rounds, static_cast<int>(powered.device.rounds[Stage::kConfirm].size()));
   EXPECT_EQ(answer.ranking.size(), 2U);
   EXPECT_THAT(answer.ties, Not(Contains(kRivalKey)));
+}
+
+TEST(Confirm, AWinnerThatFailsInThemLeavesTheRunnerUpThatIsInThemToo) {
+  WithFirstChoice powered(1.012, 1.006);
+  powered.change_scripts(failing_in_confirm_rounds(powered.search.plan));
+  const Answer answer = powered.run();
+  EXPECT_EQ(answer.best().variant.key(), kRivalKey);
+  EXPECT_EQ(answer.ranking.size(), 2U);
+  EXPECT_GE(answer.confirm_rounds, 6);
+  EXPECT_THAT(answer.notes, Not(Contains(HasSubstr("the final chose"))));
 }
 
 TEST(Confirm, StoppedInThemThereIsNoWholeFinal) {

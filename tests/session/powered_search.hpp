@@ -40,6 +40,15 @@ struct PoweredSearch {
     device.baseline.algorithms = {{0, "first", 0, 1.05 * kAlone_s, 0.1}, {3, "third", 0, 1.05 * kAlone_s, 0.1}};
   }
 
+  /// Another plan for the search and its device.
+  void change_scripts(std::function<Script(const Variant&)> plan) {
+    search.plan = std::move(plan);
+    FakeDevice changed(search.plan);
+    changed.powered = std::move(device.powered);
+    changed.baseline = device.baseline;
+    device = std::move(changed);
+  }
+
   Answer run() {
     const auto result = search.run(device);
     EXPECT_TRUE(result && result->answer);

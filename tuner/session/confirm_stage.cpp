@@ -20,12 +20,14 @@ void leave_out_failed(SessionRun& run, const std::vector<RoundEntry>& asked) {
   }
 }
 
-/// The final's order is that of the rounds that chose, the answer's that of those that did not.
+/// The final's order is that of the rounds that chose, the answer's that of those that did not. Nothing where the
+/// chosen one failed in these, which its outcome tells.
 void note_change(SessionRun& run, const Variant& chosen) {
   const RankedVariant& best = run.answer.best();
   if (best.variant == chosen) return;
   const auto row = std::find_if(run.answer.ranking.begin(), run.answer.ranking.end(),
                                 [&](const RankedVariant& other) { return other.variant == chosen; });
+  if (row == run.answer.ranking.end()) return;
   run.evidence.add_notes(
       {fmt::format("the final chose {}, but {} was {:.1f} % faster when both were measured again: it is declared, its "
                    "intervals widened for the second choice",
