@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <variant>
@@ -89,9 +90,13 @@ Problem with_types(Problem problem, const Problem& types) {
 
 std::optional<Variant> nearest(const std::vector<Variant>& legal, const Variant& to, const Assignment* fixed) {
   const Variant* best = nullptr;
+  std::size_t least = std::numeric_limits<std::size_t>::max();
   for (const Variant& variant : legal) {
     if (fixed != nullptr && *variant.find(fixed->name) != fixed->value) continue;
-    if (best == nullptr || differences(variant, to) < differences(*best, to)) best = &variant;
+    if (const std::size_t own = differences(variant, to); own < least) {
+      least = own;
+      best = &variant;
+    }
   }
   return best == nullptr ? std::nullopt : std::optional<Variant>(*best);
 }

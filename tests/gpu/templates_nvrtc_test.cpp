@@ -86,35 +86,46 @@ class TemplatesNvrtc : public testing::TestWithParam<Case> {
     definition_.preset.clear();  // what is legal, not only what a search tries
   }
 
-  [[nodiscard]] space::Enumeration enumerate(const Problem& problem) const { return enumerate(problem, device_); }
-  [[nodiscard]] space::Enumeration enumerate(const Problem& problem, const DeviceInfo& device) const {
-    auto result = space::enumerate(definition_, problem, device);
-    if (result) return *std::move(result);
-    ADD_FAILURE() << result.error().text();
+  [[nodiscard]] std::vector<Variant> legal(const Problem& problem) const { return legal(problem, device_); }
+  [[nodiscard]] std::vector<Variant> legal(const Problem& problem, const DeviceInfo& device) const {
+    auto list = space::legal_variants(definition_, problem, device);
+    if (list) return std::move(list->variants);
+    ADD_FAILURE() << list.error().text();
     return {};
   }
 
-  /// The first of the shapes for which anything is legal, or the last one: a template may be for D of few rows.
-  [[nodiscard]] Problem first_legal(std::initializer_list<const char*> shapes, const char* layout,
-                                    const Problem& types) const {
+  /// A problem and what is legal for it.
+  struct Legal {
     Problem problem;
+    std::vector<Variant> variants;
+  };
+
+  /// The first of the shapes for which anything is legal, or the last one: a template may be for D of few rows.
+  [[nodiscard]] Legal first_legal(std::initializer_list<const char*> shapes, const char* layout,
+                                  const Problem& types) const {
+    Legal found;
     for (const char* shape : shapes) {
-      problem = with_types(problem_of(shape, layout), types);
-      if (!enumerate(problem).variants.empty()) break;
+      found.problem = with_types(problem_of(shape, layout), types);
+      found.variants = legal(found.problem);
+      if (!found.variants.empty()) break;
     }
-    return problem;
+    return found;
   }
-  [[nodiscard]] Problem large(const char* layout, const Problem& types) const {
+  [[nodiscard]] Legal large(const char* layout, const Problem& types) const {
     return first_legal({"4096x4096x4096", "4x4096x4096"}, layout, types);
   }
-  [[nodiscard]] Problem ragged(const char* layout, const Problem& types) const {
+  [[nodiscard]] Legal ragged(const char* layout, const Problem& types) const {
     return first_legal({"127x129x131", "3x129x131"}, layout, types);
+  }
+  /// Of these variants the one that is most like the default.
+  [[nodiscard]] std::optional<Variant> usual_of(const std::vector<Variant>& variants) const {
+    return nearest(variants, definition_.default_variant(), nullptr);
   }
 
   [[nodiscard]] std::size_t max_extremes(const Problem& problem) const {
     if (for_teaching(GetParam().json_path)) return kMaxTeachingExtremes;
     if (GetParam().architecture == kOldest) return kMaxExtremesAgain;
-    return enumerate(problem, architecture_info(kOldest).value()).variants.empty() ? kMaxExtremes : kMaxExtremesOfTwo;
+    return legal(problem, architecture_info(kOldest).value()).empty() ? kMaxExtremes : kMaxExtremesOfTwo;
   }
 
   BuildInfo must_build(const Variant& variant, const Problem& problem) const {
@@ -140,27 +151,30 @@ class TemplatesNvrtc : public testing::TestWithParam<Case> {
 };
 
 TEST_P(TemplatesNvrtc, DefaultAndExtremesCompile) {
-  const Problem problem = large("nn", types_of(definition_).at(0));
-  const space::Enumeration space = enumerate(problem);
-  if (space.variants.empty()) GTEST_SKIP() << "no variant is legal here" << removal_summary(space);
+  const auto [problem, variants] = large("nn", types_of(definition_).at(0));
+  // Counts what each rule removes, and so looks at every expression.
+  const auto space = space::enumerate(definition_, problem, device_);
+  ASSERT_TRUE(space) << space.error().text();
+  EXPECT_EQ(space->variants, variants);
+  if (variants.empty()) GTEST_SKIP() << "no variant is legal here" << removal_summary(*space);
 
   const Variant usual = definition_.default_variant();
-  if (std::find(space.variants.begin(), space.variants.end(), usual) != space.variants.end()) {
+  if (std::find(variants.begin(), variants.end(), usual) != variants.end()) {
     const BuildInfo build = must_build(usual, problem);
     EXPECT_EQ(build.spill_bytes, 0) << usual.key();
     EXPECT_EQ(build.local_bytes, 0) << usual.key();
     EXPECT_GT(build.registers, 0);
   }
-  for (const Variant& variant : extreme_variants(definition_, space.variants, max_extremes(problem)))
+  for (const Variant& variant : extreme_variants(definition_, variants, max_extremes(problem)))
     must_build(variant, problem);
 }
 
 TEST_P(TemplatesNvrtc, WhatIsLegalOnlyWithBetaCompiles) {
-  Problem problem = large("nn", types_of(definition_).at(0));
+  auto [problem, without_beta] = large("nn", types_of(definition_).at(0));
   std::set<std::string> without;
-  for (const Variant& variant : enumerate(problem).variants) without.insert(variant.key());
+  for (const Variant& variant : without_beta) without.insert(variant.key());
   problem.beta = 1;
-  std::vector<Variant> with = enumerate(problem).variants;
+  std::vector<Variant> with = legal(problem);
   if (with.size() == without.size()) GTEST_SKIP() << "the same variants are legal without a beta";
   std::erase_if(with, [&](const Variant& variant) { return without.count(variant.key()) != 0; });
   for (const Variant& variant : extreme_variants(definition_, with, kMaxExtremesAgain)) must_build(variant, problem);
@@ -168,17 +182,16 @@ TEST_P(TemplatesNvrtc, WhatIsLegalOnlyWithBetaCompiles) {
 
 TEST_P(TemplatesNvrtc, EveryDtypeAndOutputCompiles) {
   for (const Problem& types : types_of(definition_)) {
-    const Problem problem = large("nt", types);
-    const auto variant = nearest(enumerate(problem).variants, definition_.default_variant(), nullptr);
-    if (variant) must_build(*variant, problem);
+    const auto [problem, variants] = large("nt", types);
+    if (const auto variant = usual_of(variants)) must_build(*variant, problem);
   }
 }
 
 TEST_P(TemplatesNvrtc, EveryEpilogueCompiles) {
+  Problem problem = large("nt", types_of(definition_).at(0)).problem;
   for (const Epilogue& epilogue : epilogues_of(definition_)) {
-    Problem problem = large("nt", types_of(definition_).at(0));
     problem.epilogue = epilogue;
-    const auto variant = nearest(enumerate(problem).variants, definition_.default_variant(), nullptr);
+    const auto variant = usual_of(legal(problem));
     if (!variant) continue;
     EXPECT_EQ(must_build(*variant, problem).spill_bytes, 0) << to_string(epilogue);
   }
@@ -187,15 +200,15 @@ TEST_P(TemplatesNvrtc, EveryEpilogueCompiles) {
 TEST_P(TemplatesNvrtc, RaggedShapesCompileInEveryLayout) {
   bool any = false;
   for (const char* layout : {"nn", "nt", "tn", "tt"}) {
-    const Problem problem = ragged(layout, types_of(definition_).at(0));
-    const auto variant = nearest(enumerate(problem).variants, definition_.default_variant(), nullptr);
+    const auto [problem, variants] = ragged(layout, types_of(definition_).at(0));
+    const auto variant = usual_of(variants);
     if (variant) must_build(*variant, problem);
     any = any || variant;
   }
   if (!any) GTEST_SKIP() << "no variant takes ragged shapes in any layout";
   // Of all types, those of one byte have most to do where neither operand lies along K; they come last.
-  const Problem last = ragged("tn", types_of(definition_).back());
-  const auto variant = nearest(enumerate(last).variants, definition_.default_variant(), nullptr);
+  const auto [last, variants] = ragged("tn", types_of(definition_).back());
+  const auto variant = usual_of(variants);
   if (variant && element_bytes(last.dtype) == 1) must_build(*variant, last);
 }
 
@@ -213,10 +226,9 @@ class BetweenNvrtc : public TemplatesNvrtc {};
 
 TEST_P(BetweenNvrtc, EveryDtypeCompiles) {
   for (const Problem& types : types_of(definition_)) {
-    const Problem problem = large("nn", types);
     if (types.type_of_c() != output_types(types.dtype).front()) continue;
-    const auto variant = nearest(enumerate(problem).variants, definition_.default_variant(), nullptr);
-    if (variant) must_build(*variant, problem);
+    const auto [problem, variants] = large("nn", types);
+    if (const auto variant = usual_of(variants)) must_build(*variant, problem);
   }
 }
 
@@ -263,9 +275,9 @@ TEST_P(PortableNvrtc, TheLargestLegalVariantsFitTheDevice) {
     types.dtype = dtype;
     types = with_types(problem_of("4096x4096x4096", "nt"), types);
     if (!definition_.computes(types)) continue;
-    const std::vector<Variant> legal = enumerate(types).variants;
-    EXPECT_EQ(legal.empty(), dtype == Dtype::kE4m3 && device_.arch_number() < 89) << to_string(dtype);
-    const auto found = largest(types, legal);
+    const std::vector<Variant> variants = legal(types);
+    EXPECT_EQ(variants.empty(), dtype == Dtype::kE4m3 && device_.arch_number() < 89) << to_string(dtype);
+    const auto found = largest(types, variants);
     if (!found) continue;
     any = true;
     const BuildInfo build = must_build(found->variant, types);
