@@ -44,7 +44,8 @@ void apply(const Fault& fault, Script& script) {
 class FailingFinalists : public testing::TestWithParam<std::tuple<Fault, Fault, bool>> {};
 
 TEST_P(FailingFinalists, AreNotInTheAnswer) {
-  const auto& [of_best, of_rival, at_the_cap] = GetParam();
+  const Fault of_best = std::get<0>(GetParam()), of_rival = std::get<1>(GetParam());
+  const bool at_the_cap = std::get<2>(GetParam());
   // Near enough that both are in the confirm rounds, and no tie.
   const auto load = [at_the_cap](const std::string& name) {
     if (name == kRivalKey) return support::settling_load(name, 1.006 * kAlone_s, at_the_cap ? 1.34e9 : 1.36e9);
