@@ -116,10 +116,8 @@ void SessionRun::take_end(RoundRunner::End end) {
 
 void SessionRun::leave_out(const Variant& variant) {
   for (auto* const field : {&final.field, &confirm.field}) {
-    std::erase_if(*field, [&](const RoundEntry& entry) {
-      const protocol::BuiltVariant* const built = variant_of(entry.contender);
-      return built != nullptr && built->variant == variant;
-    });
+    if (const RoundEntry* const entry = entry_of(*field, variant))
+      field->erase(field->begin() + (entry - field->data()));
   }
 }
 
