@@ -104,10 +104,10 @@ class RoundRunner {
 /// An entry of a variant as the ranking takes it. Throws std::bad_variant_access for a baseline algorithm's.
 [[nodiscard]] MeasuredVariant measured_variant(const RoundEntry& entry);
 
-/// The variants, and the baseline algorithms, of a field as the ranking takes them.
 /// The entry of a variant, in `field`; null where it is not in it.
 [[nodiscard]] const RoundEntry* entry_of(const std::vector<RoundEntry>& field, const Variant& variant);
 
+/// The variants, and the baseline algorithms, of a field as the ranking takes them.
 [[nodiscard]] std::vector<MeasuredVariant> variants_of(const std::vector<RoundEntry>& field);
 [[nodiscard]] std::vector<MeasuredBaseline> baselines_of(const std::vector<RoundEntry>& field);
 
