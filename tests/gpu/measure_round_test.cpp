@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <iostream>
+#include <set>
 #include <utility>
 
 #include "tests/gpu/measure_device_fixture.hpp"
@@ -151,6 +152,29 @@ TEST_F(Round, ShortLaunchesComeFromGraphsAndLongOnesDoNot) {
       EXPECT_EQ(sample->graph, graph) << shape;
     }
   }
+}
+
+/// Products from below what graphs are for to above it, where each contender's own time would choose differently.
+TEST_F(Round, AllContendersOfAProblemLaunchInOneWay) {
+  std::set<bool> ways;
+  for (const char* shape :
+       {"256x256x256", "384x384x512", "512x512x512", "640x640x512", "768x768x512", "1024x1024x512"}) {
+    const Problem problem = make_problem(shape);
+    const BaselineReport baseline = prepare(problem);
+    protocol::RoundRequest request;
+    request.contenders = {contender(problem, "")};
+    for (int i = 0; i < static_cast<int>(baseline.algorithms.size()); ++i)
+      request.contenders.push_back(BaselineAlgorithm{i});
+    for (int i = 0; i < static_cast<int>(request.contenders.size()); ++i) request.order.push_back(i);
+    const auto report = measurer_->round(request);
+    ASSERT_TRUE(report) << report.error().text();
+    for (std::size_t i = 0; i < report->samples.size(); ++i) {
+      ASSERT_TRUE(report->samples[i]) << report->outcomes[i].reason;
+      EXPECT_EQ(report->samples[i]->graph, report->samples[0]->graph) << shape << ", contender " << i;
+    }
+    if (report->samples[0]->graph == baseline.in_graphs) ways.insert(baseline.in_graphs);
+  }
+  EXPECT_EQ(ways.size(), 2U) << "of one way this shows nothing";
 }
 
 TEST_F(Round, AContenderThatCannotBeLaunchedDoesNotStopTheOthers) {

@@ -47,6 +47,30 @@ TEST(RoundTiming, HoldsFiveLaunchesOfTheSlowestOrAsManyAsAreLongEnough) {
   }
 }
 
+TEST(LaunchMode, TheFirstContenderChoosesForAllOfARotation) {
+  LaunchMode short_launches, long_launches;
+  short_launches.choose(19e-6);
+  short_launches.choose(30e-6);
+  EXPECT_TRUE(short_launches.in_graphs());
+  long_launches.choose(30e-6);
+  long_launches.choose(19e-6);
+  EXPECT_FALSE(long_launches.in_graphs());
+}
+
+TEST(LaunchMode, IsOneForAllSeriesOfARotationAndItsCopies) {
+  class Nothing : public Launchable {
+   public:
+    CudaResult<> launch(std::size_t /*copy*/, cudaStream_t /*stream*/) override { return {}; }
+  } nothing;
+  const Rotation one, other;
+  const LaunchSeries winner(nothing, one, nullptr), baseline(nothing, Rotation(one), nullptr),
+      elsewhere(nothing, other, nullptr);
+  baseline.mode().set(true);  // the host was too slow for this one
+  winner.mode().choose(1e-3);
+  EXPECT_TRUE(winner.mode().in_graphs());
+  EXPECT_FALSE(elsewhere.mode().in_graphs());
+}
+
 TEST(LaunchBound, WhereTheHostTookLongerThanTheGpu) {
   Sample sample;
   sample.launches = 100;

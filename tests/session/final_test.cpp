@@ -206,6 +206,26 @@ TEST(Final, WorksWithoutABaseline) {
   EXPECT_EQ(result->answer->best().ratio_to_baseline, 0);
 }
 
+/// As in recordings of versions that let each contender choose by itself.
+TEST(Final, SaysWhereOnlyTheBaselineLaunchedInGraphs) {
+  for (const bool ours : {false, true}) {
+    TestSearch search;
+    auto device = search.device();
+    device.spoil = [ours](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+      for (std::size_t i = 0; i < request.contenders.size(); ++i)
+        report.samples[i]->graph = ours || algorithm_of(request.contenders[i]) != nullptr;
+    };
+    const auto result = search.run(device);
+    ASSERT_TRUE(result && result->answer);
+    const auto said = Contains(testing::HasSubstr("0 % of the winner's samples and 100 % of the baseline's"));
+    if (ours) {
+      EXPECT_THAT(result->answer->notes, testing::Not(said));
+    } else {
+      EXPECT_THAT(result->answer->notes, said);
+    }
+  }
+}
+
 /// A search on a recording whose final has so many rounds, and lacks these variants.
 Result<SearchResult> replay_final(TestSearch& search, int rounds, const std::function<bool(const Variant&)>& lacks) {
   auto device = search.device();

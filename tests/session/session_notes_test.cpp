@@ -143,6 +143,28 @@ TEST(ClockNotes, SingleOutliersAndMissingClocksSayNothing) {
   EXPECT_THAT(clock_notes({}, samples_at({0, 0})), IsEmpty());
 }
 
+/// So many samples of launches in graphs, and so many of launches one by one.
+std::vector<Sample> samples_of(int in_graphs, int one_by_one) {
+  std::vector<Sample> out = samples_at(std::vector<double>(static_cast<std::size_t>(in_graphs + one_by_one), 1980));
+  for (int i = 0; i < in_graphs; ++i) out[static_cast<std::size_t>(i)].graph = true;
+  return out;
+}
+
+TEST(LaunchNotes, OnlyOneSideInGraphsIsSaidWithWhomItFavours) {
+  EXPECT_THAT(launch_notes(samples_of(0, 24), samples_of(20, 4)),
+              ElementsAre(testing::AllOf(HasSubstr("0 % of the winner's samples and 83 % of the baseline's"),
+                                         HasSubstr("the ratio is too low by"), HasSubstr("--force"))));
+  EXPECT_THAT(launch_notes(samples_of(8, 0), samples_of(0, 8)), ElementsAre(HasSubstr("the ratio is too high by")));
+}
+
+TEST(LaunchNotes, EqualSidesAndMissingSamplesSayNothing) {
+  EXPECT_THAT(launch_notes(samples_of(24, 0), samples_of(24, 0)), IsEmpty());
+  EXPECT_THAT(launch_notes(samples_of(0, 24), samples_of(0, 24)), IsEmpty());
+  EXPECT_THAT(launch_notes(samples_of(1, 23), samples_of(0, 24)), IsEmpty()) << "the first of a late switch";
+  EXPECT_THAT(launch_notes({}, samples_of(24, 0)), IsEmpty());
+  EXPECT_THAT(launch_notes(samples_of(24, 0), {}), IsEmpty());
+}
+
 TEST(SharedGpuNotes, NameWhoWasThereAndWhen) {
   const GpuProcess python{4711, std::int64_t{3} << 30, "python3"}, late{4712};
   EXPECT_THAT(shared_gpu_notes({}, {}), IsEmpty());

@@ -203,6 +203,7 @@ struct BaselineReport {
   std::vector<AlgorithmReport> algorithms;
   int first = 0, best = 0;
   std::int64_t buffer_copies = 1;  ///< operand sets the samples rotate over
+  bool in_graphs = false;          ///< launches of all contenders come in CUDA graphs; later ones alone may, too
   std::uint64_t data_seed = 0;
   /// "1008x1008x1008" where cuBLASLt has no algorithm for the problem's own extents and was timed on these, with zeros
   /// added; else empty.
@@ -227,6 +228,7 @@ struct BaselineReport {
     visit("first", self.first);
     visit("best", self.best);
     visit("buffer_copies", self.buffer_copies);
+    visit("in_graphs", self.in_graphs, kUnlessDefault);
     visit("data_seed", self.data_seed);
     visit("enlarged_shape", self.enlarged_shape, kUnlessDefault);
     visit("copied", self.copied, kUnlessDefault);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/session/session_run.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "tuner/session/answer/neighbours.hpp"
 #include "tuner/session/answer/session_notes.hpp"
 #include "tuner/session/baseline_builds.hpp"
+#include "tuner/session/confirm_stage.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -85,12 +87,25 @@ Result<void> run_stages(SessionRun& run, const std::vector<SessionStage>& stages
   return {};
 }
 
+/// Of the rounds that the answer's ratios come from.
+std::vector<std::string> launch_notes_of(const SessionRun& run) {
+  const std::vector<RoundEntry>& field = is_confirmed(run) ? run.confirm.field : run.final.field;
+  const RoundEntry* const winner = entry_of(field, run.answer.best().variant);
+  const auto baseline = std::find_if(field.begin(), field.end(), [&](const RoundEntry& entry) {
+    const BaselineAlgorithm* const algorithm = algorithm_of(entry.contender);
+    return algorithm != nullptr && algorithm->index == run.answer.compared_algorithm(run.result.baseline);
+  });
+  if (winner == nullptr || baseline == field.end()) return {};
+  return launch_notes(winner->samples, baseline->samples);
+}
+
 void finish(SessionRun& run) {
   const SessionContext& context = run.context;
   run.result.counts = run.state.counts();
   if (!run.answer.ranking.empty()) {
     run.evidence.add_notes(shared_gpu_notes(run.others_at_start, context.device.other_processes()));
     run.evidence.add_notes(neighbour_notes(context.device.clocks_beside()));
+    run.evidence.add_notes(launch_notes_of(run));
     Answer& answer = run.answer;
     answer.baseline = run.result.baseline;
     answer.counts = run.result.counts;

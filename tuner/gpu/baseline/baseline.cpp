@@ -52,12 +52,12 @@ CudaResult<std::string> Baseline::add(std::unique_ptr<Launchable> launchable, Al
   for (const AlgorithmReport& earlier : report_.algorithms)
     incumbent_s = incumbent_s == 0 ? earlier.time_s : std::min(incumbent_s, earlier.time_s);
   if (report_.algorithms.empty()) {
-    const auto probe = calibrate(*series, timer);
+    // In a mode of its own: what launches take before the clocks have risen chooses none for all.
+    LaunchSeries cold(*launchable, {rotation_.copies, rotation_.sweep}, stream_);
+    const auto probe = calibrate(cold, timer);
     if (!probe) return unless_sticky(probe.error());
-    const auto warm = timer.time(*series, launches_for(kWarmUp_s, probe->per_launch_s(), 1, 1));
+    const auto warm = timer.time(cold, launches_for(kWarmUp_s, probe->per_launch_s(), 1, 1));
     if (!warm) return unless_sticky(warm.error());
-    // The screening below calibrates again: start it from a fresh series.
-    series = std::make_unique<LaunchSeries>(*launchable, rotation_, stream_);
   }
   const auto screening = screen(*series, timer, incumbent_s, launch_s);
   if (!screening) return unless_sticky(screening.error());
@@ -65,6 +65,11 @@ CudaResult<std::string> Baseline::add(std::unique_ptr<Launchable> launchable, Al
   report_.algorithms.push_back(std::move(described));
   algorithms_.push_back({std::move(launchable), std::move(series), std::move(opaque), true});
   return std::string();
+}
+
+void Baseline::take_over(const BaselineReport& report) {
+  report_ = report;
+  rotation_.mode->set(report.in_graphs);
 }
 
 void Baseline::take_over(std::unique_ptr<Launchable> launchable, std::string opaque) {
@@ -93,6 +98,7 @@ void Baseline::finish(const std::string& library, std::uint64_t data_seed) {
   report_.library = library;
   report_.buffer_copies = static_cast<std::int64_t>(rotation_.copies);
   report_.data_seed = data_seed;
+  report_.in_graphs = rotation_.mode->in_graphs();
   report_.first = 0;
   const auto best = std::min_element(report_.algorithms.begin(), report_.algorithms.end(),
                                      [](const auto& a, const auto& b) { return a.time_s < b.time_s; });

@@ -38,6 +38,8 @@ class Baseline {
   /// it was not added, or nothing. A failure means that the context is lost.
   [[nodiscard]] CudaResult<std::string> add(std::unique_ptr<Launchable> launchable, AlgorithmReport described,
                                             std::string opaque, Checker* checker, SampleTimer& timer);
+  /// Goes on with what a worker before this one reported, and in its LaunchMode.
+  void take_over(const BaselineReport& report);
   /// Adds it without running it: report().algorithms has it already.
   void take_over(std::unique_ptr<Launchable> launchable, std::string opaque);
   /// Checks the best algorithm of a baseline that was taken over, where a checker is given, and runs it until the

@@ -84,7 +84,7 @@ Result<std::unique_ptr<CopyBaseline>> CopyBaseline::take_over(double bytes, cons
   auto begun = begin(bytes, rotation, kernels, stream);
   if (!begun) return tl::unexpected(to_error(begun.error()));
   std::unique_ptr<CopyBaseline> baseline = std::move(*begun);
-  baseline->report_ = known.report;
+  baseline->Baseline::take_over(known.report);
   for (const auto& [copy, name] : kWays) {
     baseline->Baseline::take_over(std::make_unique<Way>(kernels, copy, baseline->memory_.address(), half_of(bytes)),
                                   name);

@@ -149,7 +149,7 @@ Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::take_over(const Prob
   auto begun = begin(problem, parts);
   if (!begun) return begun;
   std::unique_ptr<CublasLtBaseline> baseline = std::move(*begun);
-  baseline->report_ = known.report;
+  baseline->Baseline::take_over(known.report);
   const std::size_t count = known.report.algorithms.size();
   const auto best = static_cast<std::size_t>(known.report.best);
   if (known.opaque.size() != count || best >= count)

@@ -74,7 +74,7 @@ Result<std::unique_ptr<GroupedBaseline>> GroupedBaseline::take_over(const Librar
   auto begun = begin(product, buffers, stream);
   if (!begun) return tl::unexpected<Error>(std::move(begun.error()));
   auto& [baseline, launchable] = *begun;
-  baseline->report_ = known.report;
+  baseline->Baseline::take_over(known.report);
   baseline->Baseline::take_over(std::move(launchable), kOneCall);
   if (auto ok = baseline->warm_up(&checker, timer); !ok) return tl::unexpected(to_error(ok.error()));
   return std::move(baseline);

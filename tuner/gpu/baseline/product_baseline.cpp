@@ -100,7 +100,7 @@ Result<std::unique_ptr<ProductBaseline>> ProductBaseline::take_over(const Librar
   auto begun = begin(product, buffers, stream);
   if (!begun) return begun;
   std::unique_ptr<ProductBaseline> baseline = std::move(*begun);
-  baseline->report_ = known.report;
+  baseline->Baseline::take_over(known.report);
   const std::size_t count = known.report.algorithms.size();
   if (known.opaque.size() != count || static_cast<std::size_t>(known.report.best) >= count)
     return fail(ErrorKind::kInternal, "the baseline to be taken over is incomplete");

@@ -45,7 +45,7 @@ Result<std::unique_ptr<VariantBaseline>> VariantBaseline::take_over(const protoc
   auto variant = loaded(build, load);
   if (!variant) return tl::unexpected<Error>(std::move(variant.error()));
   std::unique_ptr<VariantBaseline> baseline(new VariantBaseline(rotation, stream));
-  baseline->report_ = known.report;
+  baseline->Baseline::take_over(known.report);
   baseline->Baseline::take_over(std::move(*variant), description(build.built->variant));
   if (auto ok = baseline->warm_up(&checker, timer); !ok) return tl::unexpected(to_error(ok.error()));
   return baseline;

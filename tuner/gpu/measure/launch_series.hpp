@@ -6,10 +6,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/measure/l2_sweep.hpp"
+#include "tuner/gpu/measure/launch_mode.hpp"
 #include "tuner/gpu/measure/launchable.hpp"
 
 namespace pgtune::gpu {
@@ -28,10 +31,11 @@ namespace pgtune::gpu {
 /// record_graph() and instantiate_graph().
 [[nodiscard]] CudaResult<GraphExec> capture_graph(cudaStream_t stream, const std::function<CudaResult<>()>& enqueue);
 
-/// What launches go over in turn.
+/// What launches go over in turn, and how all series that do so are enqueued.
 struct Rotation {
   std::size_t copies = 1;
   const L2Sweep* sweep = nullptr;  ///< takes the operands out of L2 before a sample; null where they may be there
+  std::shared_ptr<LaunchMode> mode = std::make_shared<LaunchMode>();  ///< never null
 };
 
 /// Enough that starting a graph costs little beside what it runs.
@@ -40,13 +44,17 @@ inline constexpr std::int64_t kUsualGraphLaunches = 64;
 class LaunchSeries {
  public:
   /// `launchable` and the rotation's sweep must outlive the series.
-  LaunchSeries(Launchable& launchable, const Rotation& rotation, cudaStream_t stream)
-      : launchable_(&launchable), rotation_(rotation), stream_(stream) {}
+  LaunchSeries(Launchable& launchable, Rotation rotation, cudaStream_t stream)
+      : launchable_(&launchable), rotation_(std::move(rotation)), stream_(stream) {}
 
   /// Puts launches into CUDA graphs of granule() each, `least` or more, which enqueue() then replays in turn: for
   /// launches so short that the host could not keep the GPU busy one by one. The launchable must have been launched
   /// before (lazy loading cannot be captured). Does nothing where that has been done.
   [[nodiscard]] CudaResult<> capture(std::int64_t least = kUsualGraphLaunches);
+  /// The mode of all series of its rotation.
+  [[nodiscard]] LaunchMode& mode() const { return *rotation_.mode; }
+  /// capture(), where mode() has graphs.
+  [[nodiscard]] CudaResult<> follow_mode() { return mode().in_graphs() ? capture() : CudaResult<>{}; }
 
   [[nodiscard]] bool captured() const { return !graphs_.empty(); }
 

@@ -28,10 +28,14 @@ struct Measurer::State : MeasuringGpu {
     const Finalist* finalist = nullptr;
     double per_launch_s = 0;
   };
+  /// The contender's series, in the mode that all contenders share.
   [[nodiscard]] CudaResult<Entry> enter(const protocol::BuiltContender& contender);
+  [[nodiscard]] CudaResult<Entry> find(const protocol::BuiltContender& contender);
   [[nodiscard]] std::vector<Entry> enter_all(const protocol::RoundRequest& request, protocol::RoundReport& report);
   void run_in_order(const protocol::RoundRequest& request, const std::vector<Entry>& entries,
                     protocol::RoundReport& report);
+  /// Lets contenders follow the mode that they share, if it has changed. Returns whether one had to.
+  [[nodiscard]] bool follow_mode(const std::vector<Entry>& entries, protocol::RoundReport& report);
   [[nodiscard]] Result<EnergyWindow> load_energy(const protocol::EnergyRequest& request,
                                                  const protocol::BuiltContender& load);
   /// Launches it twice, the second time in a profiled range.
@@ -158,6 +162,11 @@ protocol::LaunchReport Measurer::launch(const protocol::LaunchRequest& request) 
 }
 
 CudaResult<Measurer::State::Entry> Measurer::State::enter(const protocol::BuiltContender& contender) {
+  return find(contender).and_then(
+      [](const Entry& entry) { return entry.series->follow_mode().map([&] { return entry; }); });
+}
+
+CudaResult<Measurer::State::Entry> Measurer::State::find(const protocol::BuiltContender& contender) {
   if (const BaselineAlgorithm* const algorithm = algorithm_of(contender)) {
     const auto index = static_cast<std::size_t>(algorithm->index);
     const double time_s = problem->baseline().report().algorithms[index].time_s;
@@ -196,11 +205,12 @@ void Measurer::State::run_in_order(const protocol::RoundRequest& request, const 
   for (std::size_t position = 0; position < request.order.size() && !context_lost; ++position) {
     const auto index = static_cast<std::size_t>(request.order[position]);
     const Entry& entry = entries[index];
-    if (entry.series == nullptr) continue;
+    if (entry.series == nullptr || report.outcomes[index].kind != OutcomeKind::kOk) continue;
     if (timing.pause_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(timing.pause_s));
     auto sample = time_in_round(*entry.series, *timer, entry.per_launch_s, timing, request.settle_s);
     if (!sample) {
       report.outcomes[index] = outcome_of(sample.error());
+      report.samples[index].reset();
       continue;
     }
     sample->stage = request.stage;
@@ -208,6 +218,21 @@ void Measurer::State::run_in_order(const protocol::RoundRequest& request, const 
     sample->position = static_cast<int>(position);
     report.samples[index] = *sample;
   }
+}
+
+bool Measurer::State::follow_mode(const std::vector<Entry>& entries, protocol::RoundReport& report) {
+  bool followed = false;
+  for (std::size_t i = 0; i < entries.size() && !context_lost; ++i) {
+    LaunchSeries* const series = entries[i].series;
+    if (series == nullptr || report.outcomes[i].kind != OutcomeKind::kOk) continue;
+    if (series->captured() || !series->mode().in_graphs()) continue;
+    followed = true;
+    if (const auto captured = series->follow_mode(); !captured) {
+      report.outcomes[i] = outcome_of(captured.error());
+      report.samples[i].reset();
+    }
+  }
+  return followed;
 }
 
 Result<protocol::RoundReport> Measurer::round(const protocol::RoundRequest& request) {
@@ -231,6 +256,8 @@ Result<protocol::RoundReport> Measurer::round(const protocol::RoundRequest& requ
   report.outcomes.resize(count);
   const std::vector<State::Entry> entries = state_->enter_all(request, report);
   state_->run_in_order(request, entries, report);
+  // Where the host turned out too slow on the way, those before were timed one by one and those after in graphs.
+  if (state_->follow_mode(entries, report)) state_->run_in_order(request, entries, report);
   if (state_->context_lost) {
     for (std::size_t i = 0; i < count; ++i) {
       if (report.samples[i] || report.outcomes[i].kind != OutcomeKind::kOk) continue;

@@ -42,8 +42,9 @@ class SampleTimer {
                                                                        Telemetry telemetry);
 
   /// Runs `lead_in` untimed launches, then at least `launches` timed ones, and waits for them. Fills everything of the
-  /// sample but its stage, round and position. A launch-bound sample is void: the series is captured and the sample
-  /// timed again, once.
+  /// sample but its stage, round and position. A launch-bound sample is void and timed again: a busy host is late once.
+  /// After a second one the series' mode has graphs, and the series is captured; others of that mode follow when they
+  /// are told (LaunchSeries::follow_mode()).
   [[nodiscard]] CudaResult<Sample> time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in = 0,
                                         Watch watch = Watch::kTemperature);
 
@@ -71,9 +72,9 @@ class SampleTimer {
 
   SampleTimer(ClockMeter clock, Telemetry telemetry) : clock_(std::move(clock)), telemetry_(std::move(telemetry)) {}
   [[nodiscard]] CudaResult<Timed> run(LaunchSeries& series, const Wanted& wanted, const EnqueueLeadIn& lead_in);
-  /// run(), and once more with the series captured where the first was launch-bound.
-  [[nodiscard]] CudaResult<Sample> run_captured_if_launch_bound(LaunchSeries& series, const Wanted& wanted,
-                                                                const EnqueueLeadIn& lead_in);
+  /// run() until a sample is not launch-bound, as time() says.
+  [[nodiscard]] CudaResult<Sample> run_unless_launch_bound(LaunchSeries& series, const Wanted& wanted,
+                                                           const EnqueueLeadIn& lead_in);
   /// Enqueues pieces of `launches` and waits for them until they have settled; the last ones are still running then.
   [[nodiscard]] CudaResult<> settle(LaunchSeries& series, std::int64_t launches, const SettlingRule& rule);
   /// Enqueues the timed launches and, in between, reads the throttle counters and the energy counter.

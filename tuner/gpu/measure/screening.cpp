@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kProbeTarget_s = 300e-6;  // long against the cost of starting and ending a sample
 constexpr std::int64_t kMaxProbeLaunches = 32;
-constexpr double kGraphBelow_s = 20e-6;  // the host needs a few microseconds for each launch of a plan
+constexpr double kNoGraph_s = 100e-6;  // a contender that slow beside others in graphs is cut, and its graphs take long
 constexpr double kFirstSample_s = 2e-3, kLaterSample_s = 5e-3;
 constexpr int kLaterSamples = 2;
 constexpr std::int64_t kFirstSampleLaunches = 3;
@@ -43,9 +43,13 @@ CudaResult<Sample> time_in_round(LaunchSeries& series, SampleTimer& timer, doubl
 
 CudaResult<Sample> calibrate(LaunchSeries& series, SampleTimer& timer, double checked_launch_s) {
   auto probe = timer.time(series, 1, checked_launch_s > kLongLaunch_s ? 0 : 1);
-  if (!probe || probe->per_launch_s() >= kProbeTarget_s) return probe;
-  probe = timer.time(series, std::min(launches_for(kProbeTarget_s, probe->per_launch_s(), 1, 1), kMaxProbeLaunches));
-  if (!probe || probe->per_launch_s() >= kGraphBelow_s) return probe;
+  if (!probe) return probe;
+  if (probe->per_launch_s() < kProbeTarget_s) {
+    probe = timer.time(series, std::min(launches_for(kProbeTarget_s, probe->per_launch_s(), 1, 1), kMaxProbeLaunches));
+    if (!probe) return probe;
+  }
+  series.mode().choose(probe->per_launch_s());
+  if (!series.mode().in_graphs() || probe->per_launch_s() >= kNoGraph_s) return probe;
   if (auto ok = series.capture(); !ok) return tl::unexpected(ok.error());
   return timer.time(series, series.granule());
 }

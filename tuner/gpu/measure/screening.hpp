@@ -31,8 +31,9 @@ struct RoundTiming {
 [[nodiscard]] CudaResult<Sample> time_in_round(LaunchSeries& series, SampleTimer& timer, double per_launch_s,
                                                const RoundTiming& timing, double settle_s);
 
-/// First timing: settles how the series launches (short ones through graphs) and returns a sample to judge by.
-/// `checked_launch_s`: time of a launch made just before, 0 where there was none; a long one spares the warm-up.
+/// First timing: lets the series choose its mode, captures it where that has graphs, unless it is far slower than what
+/// graphs are for, and returns a sample to judge by. `checked_launch_s`: time of a launch made just before, 0 where
+/// there was none; a long one spares the warm-up.
 [[nodiscard]] CudaResult<Sample> calibrate(LaunchSeries& series, SampleTimer& timer, double checked_launch_s = 0);
 /// calibrate() unless `calibrated` says that this has been done; then it says so.
 [[nodiscard]] CudaResult<> calibrate_once(LaunchSeries& series, bool& calibrated, SampleTimer& timer);

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "tuner/session/rounds/sample_pairs.hpp"
@@ -137,6 +138,21 @@ std::vector<std::string> power_notes(const std::vector<Sample>& final_samples) {
       "the power cap held the clocks down for {:.0f} % of the final's time: contenders are compared at equal "
       "power, not at equal clock",
       100 * std::min(held_s / time_s, 1.0))};
+}
+
+std::vector<std::string> launch_notes(const std::vector<Sample>& winner, const std::vector<Sample>& baseline) {
+  constexpr double kUnequal = 0.1;
+  if (winner.empty() || baseline.empty()) return {};
+  const auto in_graphs = [](const std::vector<Sample>& samples) {
+    const auto count = std::count_if(samples.begin(), samples.end(), [](const Sample& sample) { return sample.graph; });
+    return static_cast<double>(count) / static_cast<double>(samples.size());
+  };
+  const double ours = in_graphs(winner), theirs = in_graphs(baseline);
+  if (std::abs(ours - theirs) < kUnequal) return {};
+  return {fmt::format(
+      "{:.0f} % of the winner's samples and {:.0f} % of the baseline's are of launches in CUDA graphs, which take 1 to "
+      "3 us less than launches one by one: the ratio is too {} by what that is of a launch; measure again (--force)",
+      100 * ours, 100 * theirs, ours > theirs ? "high" : "low")};
 }
 
 std::vector<std::string> shared_gpu_notes(const OtherProcesses& at_start, const OtherProcesses& at_end) {

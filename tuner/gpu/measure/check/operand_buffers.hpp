@@ -82,7 +82,8 @@ class OperandBuffers {
 
   /// What timed launches rotate over.
   [[nodiscard]] const std::vector<OperandSet>& copies() const { return copies_; }
-  [[nodiscard]] Rotation rotation() const { return {copies_.size(), sweep_}; }
+  /// Whatever is timed on these operands is compared, and shares a LaunchMode.
+  [[nodiscard]] Rotation rotation() const { return {copies_.size(), sweep_, mode_}; }
   /// Timed launches shall find no operand in L2 that was there before. `sweep` must outlive the buffers.
   void sweep_with(const L2Sweep& sweep) { sweep_ = &sweep; }
   [[nodiscard]] const HelperKernels& kernels() const { return *kernels_; }
@@ -131,6 +132,7 @@ class OperandBuffers {
   DeviceBuffer memory_;
   std::vector<OperandSet> copies_;
   const L2Sweep* sweep_ = nullptr;
+  std::shared_ptr<LaunchMode> mode_ = std::make_shared<LaunchMode>();
   std::vector<Guarded> guarded_;
   std::array<OperandSet, kGuardedPlaces.size()> guarded_sets_{};
 };
