@@ -30,8 +30,7 @@ using nlohmann::json;
 /// A file joins the list when a template that it holds is edited, and leaves it when it is recorded anew.
 constexpr std::array kOfOtherVersions{
     std::pair{"h100-skinny", "gemm_skinny"},      std::pair{"h100-skinny", "sgemm_small"},
-    std::pair{"h100-skinny", "sgemm_tma"},        std::pair{"h100-small", "sgemm_small"},
-    std::pair{"h100-small", "sgemm_tma"},         std::pair{"h200-e4m3", "gemm_skinny"},
+    std::pair{"h100-skinny", "sgemm_tma"},        std::pair{"h200-e4m3", "gemm_skinny"},
     std::pair{"h200-e4m3", "sgemm_small"},        std::pair{"h200-bf16", "gemm_wgmma"},
     std::pair{"h200-bf16-settled", "gemm_wgmma"}, std::pair{"h200-e4m3-settled", "gemm_wgmma"},
     std::pair{"h200-tf32-settled", "gemm_wgmma"}, std::pair{"h200-e5m2", "gemm_wgmma"},
@@ -193,8 +192,9 @@ TEST_F(RecordingTest, AutoTakesItWhereThereIsNoGpu) {
 }
 
 TEST_F(RecordingTest, SaysOfEachProblemWhichGpuItWasRecordedOn) {
-  const auto devices_said = [&](const std::string& shape) {
-    const Finished result = pgtune({"search", "--shape", shape, "--device", "replay"});
+  const auto devices_said = [&](const std::string& shape, const std::string& dtype) {
+    const Finished result =
+        pgtune({"search", "--shape", shape, "--dtype", dtype, "--layout", "nt", "--device", "replay"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     std::vector<std::string> lines;
     std::istringstream all(result.err);
@@ -204,8 +204,8 @@ TEST_F(RecordingTest, SaysOfEachProblemWhichGpuItWasRecordedOn) {
     return lines;
   };
   using testing::ElementsAre;
-  EXPECT_THAT(devices_said("1000x1000x1000"), ElementsAre(HasSubstr("H200"))) << "of most recordings";
-  EXPECT_THAT(devices_said("64x64x1024"), ElementsAre(HasSubstr("H200"), HasSubstr("H100 80GB HBM3")));
+  EXPECT_THAT(devices_said("1024x1024x1024", "e5m2"), ElementsAre(HasSubstr("H200"))) << "of most recordings";
+  EXPECT_THAT(devices_said("1024x1024x1024", "bf16"), ElementsAre(HasSubstr("H200"), HasSubstr("H100 80GB HBM3")));
 }
 
 TEST_F(RecordingTest, WhatIsStoredOfAReplayIsFoundAgainWhicheverGpuItWasRecordedOn) {
