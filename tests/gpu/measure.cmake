@@ -9,6 +9,14 @@ target_compile_definitions(gpu_measure_test PRIVATE PGTUNE_FAKE_NVML="$<TARGET_F
                            PGTUNE_GOOD_LIBRARY="$<TARGET_FILE:pgtune_marked_library_1>")
 add_dependencies(gpu_measure_test fake_nvml pgtune_marked_library_0 pgtune_marked_library_1)
 
+# The timing of launches on a GPU in virtual time: the linker gives these functions to the simulated one.
+pgtune_test(gpu_timing_test LABELS unit SOURCES measure_sample_timer_test.cpp simulated_gpu.cpp LIBRARIES pgtune_gpu)
+foreach(function IN ITEMS cudaEventCreate cudaEventDestroy cudaEventRecord cudaEventSynchronize cudaEventQuery cudaEventElapsedTime
+                          cudaStreamSynchronize cudaStreamBeginCapture cudaStreamEndCapture cudaGraphDestroy cudaGraphInstantiate
+                          cudaGraphExecDestroy cudaGraphUpload cudaGraphLaunch)
+  target_link_options(gpu_timing_test PRIVATE LINKER:--wrap=${function})
+endforeach()
+
 pgtune_test(gpu_measure_nvrtc_test LABELS nvrtc SOURCES measure_kernels_nvrtc_test.cpp LIBRARIES pgtune_gpu)
 
 pgtune_test(gpu_tma_demo_test LABELS unit SOURCES measure_tma_demo_rules_test.cpp LIBRARIES pgtune_space pgtune_model)

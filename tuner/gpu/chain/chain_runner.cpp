@@ -7,7 +7,7 @@
 
 #include "tuner/gpu/chain/current_chain.hpp"
 #include "tuner/gpu/measure/measuring_gpu.hpp"
-#include "tuner/gpu/measure/screening.hpp"
+#include "tuner/gpu/measure/round.hpp"
 
 namespace pgtune::gpu {
 
@@ -69,32 +69,18 @@ Result<protocol::RoundReport> ChainRunner::round(const protocol::ChainRound& req
     return fail(ErrorKind::kInternal, "a round's order must be a permutation of its contenders, which must be there");
   const std::size_t count = request.contenders.size();
   protocol::RoundReport report{std::vector<std::optional<Sample>>(count), std::vector<Outcome>(count)};
-  std::vector<TimedSeries*> entries(count, nullptr);
-  double slowest_s = 0;
+  std::vector<RoundContender> contenders(count);
   for (std::size_t i = 0; i < count && !state_->context_lost; ++i) {
-    const auto series = state_->current->series(request.contenders[i]);
-    if (series) {
-      entries[i] = *series;
-      slowest_s = std::max(slowest_s, (*series)->per_launch_s);
+    const auto timed = state_->current->series(request.contenders[i]);
+    if (timed) {
+      contenders[i] = {&(*timed)->series, (*timed)->per_launch_s};
     } else {
-      report.outcomes[i] = state_->outcome_of(series.error());
+      report.outcomes[i] = state_->outcome_of(timed.error());
     }
   }
-  const RoundTiming timing = round_timing(Regime::kSustained, request.sample_s, slowest_s);
-  for (std::size_t position = 0; position < count && !state_->context_lost; ++position) {
-    const auto index = static_cast<std::size_t>(request.order[position]);
-    if (entries[index] == nullptr) continue;
-    auto sample =
-        time_in_round(entries[index]->series, *state_->timer, entries[index]->per_launch_s, timing, request.settle_s);
-    if (!sample) {
-      report.outcomes[index] = state_->outcome_of(sample.error());
-      continue;
-    }
-    sample->stage = request.stage;
-    sample->round = request.round;
-    sample->position = static_cast<int>(position);
-    report.samples[index] = *sample;
-  }
+  const RoundAsked asked{request.order,      request.stage,    request.round,
+                         Regime::kSustained, request.sample_s, request.settle_s};
+  if (!state_->context_lost) state_->take(time_round(contenders, asked, *state_->timer), report);
   return report;
 }
 

@@ -20,7 +20,7 @@ struct ClockReading {
 
 class ClockMeter {
  public:
-  /// Measures nothing.
+  /// Enqueues nothing, and every mean is 0.
   ClockMeter() = default;
   /// `kernels` must outlive the meter.
   [[nodiscard]] static CudaResult<ClockMeter> create(const HelperKernels& kernels, int sm_count);

@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "tuner/gpu/measure/ceilings/ceilings.hpp"
@@ -14,6 +12,7 @@
 #include "tuner/gpu/measure/energy/energy_measurement.hpp"
 #include "tuner/gpu/measure/energy/energy_watch.hpp"
 #include "tuner/gpu/measure/measuring_gpu.hpp"
+#include "tuner/gpu/measure/round.hpp"
 #include "tuner/gpu/measure/screening.hpp"
 
 namespace pgtune::gpu {
@@ -22,20 +21,14 @@ struct Measurer::State : MeasuringGpu {
   std::unique_ptr<MeasureContext> context;
   std::unique_ptr<CurrentProblem> problem;  ///< after what it uses: released first
 
-  /// What a round needs of one contender; series is null where it failed.
+  /// What a round needs of one contender; its series is null where it failed.
   struct Entry {
-    LaunchSeries* series = nullptr;
+    RoundContender contender;
     const Finalist* finalist = nullptr;
-    double per_launch_s = 0;
   };
-  /// The contender's series, in the mode that all contenders share.
   [[nodiscard]] CudaResult<Entry> enter(const protocol::BuiltContender& contender);
-  [[nodiscard]] CudaResult<Entry> find(const protocol::BuiltContender& contender);
-  [[nodiscard]] std::vector<Entry> enter_all(const protocol::RoundRequest& request, protocol::RoundReport& report);
-  void run_in_order(const protocol::RoundRequest& request, const std::vector<Entry>& entries,
-                    protocol::RoundReport& report);
-  /// Lets contenders follow the mode that they share, if it has changed. Returns whether one had to.
-  [[nodiscard]] bool follow_mode(const std::vector<Entry>& entries, protocol::RoundReport& report);
+  [[nodiscard]] std::vector<RoundContender> enter_all(const protocol::RoundRequest& request,
+                                                      protocol::RoundReport& report);
   [[nodiscard]] Result<EnergyWindow> load_energy(const protocol::EnergyRequest& request,
                                                  const protocol::BuiltContender& load);
   /// Launches it twice, the second time in a profiled range.
@@ -162,77 +155,34 @@ protocol::LaunchReport Measurer::launch(const protocol::LaunchRequest& request) 
 }
 
 CudaResult<Measurer::State::Entry> Measurer::State::enter(const protocol::BuiltContender& contender) {
-  return find(contender).and_then(
-      [](const Entry& entry) { return entry.series->follow_mode().map([&] { return entry; }); });
-}
-
-CudaResult<Measurer::State::Entry> Measurer::State::find(const protocol::BuiltContender& contender) {
   if (const BaselineAlgorithm* const algorithm = algorithm_of(contender)) {
     const auto index = static_cast<std::size_t>(algorithm->index);
     const double time_s = problem->baseline().report().algorithms[index].time_s;
     return problem->baseline().series(index, *timer).map([&](LaunchSeries* series) {
-      return Entry{series, nullptr, time_s};
+      return Entry{{series, time_s}, nullptr};
     });
   }
   const protocol::BuiltVariant& built = *variant_of(contender);
   return problem->finalist(built.build, built.plan).map([](const Finalist* finalist) {
-    return Entry{finalist->series.get(), finalist, finalist->per_launch_s};
+    return Entry{{finalist->series.get(), finalist->per_launch_s}, finalist};
   });
 }
 
-std::vector<Measurer::State::Entry> Measurer::State::enter_all(const protocol::RoundRequest& request,
-                                                               protocol::RoundReport& report) {
-  std::vector<Entry> entries(request.contenders.size());
+std::vector<RoundContender> Measurer::State::enter_all(const protocol::RoundRequest& request,
+                                                       protocol::RoundReport& report) {
+  std::vector<RoundContender> contenders(request.contenders.size());
   std::vector<const Finalist*> used;
-  for (std::size_t i = 0; i < entries.size() && !context_lost; ++i) {
+  for (std::size_t i = 0; i < contenders.size() && !context_lost; ++i) {
     const auto entry = enter(request.contenders[i]);
     if (entry) {
-      entries[i] = *entry;
+      contenders[i] = entry->contender;
       used.push_back(entry->finalist);
     } else {
       report.outcomes[i] = outcome_of(entry.error());
     }
   }
   if (!context_lost) problem->keep_finalists(used);
-  return entries;
-}
-
-void Measurer::State::run_in_order(const protocol::RoundRequest& request, const std::vector<Entry>& entries,
-                                   protocol::RoundReport& report) {
-  double slowest_s = 0;
-  for (const Entry& entry : entries) slowest_s = std::max(slowest_s, entry.per_launch_s);
-  const RoundTiming timing = round_timing(problem->conditions().regime, request.sample_s, slowest_s);
-  for (std::size_t position = 0; position < request.order.size() && !context_lost; ++position) {
-    const auto index = static_cast<std::size_t>(request.order[position]);
-    const Entry& entry = entries[index];
-    if (entry.series == nullptr || report.outcomes[index].kind != OutcomeKind::kOk) continue;
-    if (timing.pause_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(timing.pause_s));
-    auto sample = time_in_round(*entry.series, *timer, entry.per_launch_s, timing, request.settle_s);
-    if (!sample) {
-      report.outcomes[index] = outcome_of(sample.error());
-      report.samples[index].reset();
-      continue;
-    }
-    sample->stage = request.stage;
-    sample->round = request.round;
-    sample->position = static_cast<int>(position);
-    report.samples[index] = *sample;
-  }
-}
-
-bool Measurer::State::follow_mode(const std::vector<Entry>& entries, protocol::RoundReport& report) {
-  bool followed = false;
-  for (std::size_t i = 0; i < entries.size() && !context_lost; ++i) {
-    LaunchSeries* const series = entries[i].series;
-    if (series == nullptr || report.outcomes[i].kind != OutcomeKind::kOk) continue;
-    if (series->captured() || !series->mode().in_graphs()) continue;
-    followed = true;
-    if (const auto captured = series->follow_mode(); !captured) {
-      report.outcomes[i] = outcome_of(captured.error());
-      report.samples[i].reset();
-    }
-  }
-  return followed;
+  return contenders;
 }
 
 Result<protocol::RoundReport> Measurer::round(const protocol::RoundRequest& request) {
@@ -254,10 +204,10 @@ Result<protocol::RoundReport> Measurer::round(const protocol::RoundRequest& requ
   protocol::RoundReport report;
   report.samples.resize(count);
   report.outcomes.resize(count);
-  const std::vector<State::Entry> entries = state_->enter_all(request, report);
-  state_->run_in_order(request, entries, report);
-  // Where the host turned out too slow on the way, those before were timed one by one and those after in graphs.
-  if (state_->follow_mode(entries, report)) state_->run_in_order(request, entries, report);
+  const std::vector<RoundContender> contenders = state_->enter_all(request, report);
+  const RoundAsked asked{request.order,    request.stage,   request.round, state_->problem->conditions().regime,
+                         request.sample_s, request.settle_s};
+  if (!state_->context_lost) state_->take(time_round(contenders, asked, *state_->timer), report);
   if (state_->context_lost) {
     for (std::size_t i = 0; i < count; ++i) {
       if (report.samples[i] || report.outcomes[i].kind != OutcomeKind::kOk) continue;
@@ -284,7 +234,10 @@ Result<EnergyWindow> Measurer::State::load_energy(const protocol::EnergyRequest&
   const auto entry = enter(load);
   if (!entry) return tl::unexpected(to_error(entry.error()));
   problem->keep_finalists({entry->finalist});
-  return measure_load_energy(request, *nvml, *entry->series, entry->per_launch_s, *kernels, info.sm_count);
+  const auto [series, per_launch_s] = entry->contender;
+  // As it was timed beside others.
+  if (auto ok = series->follow_mode(); !ok) return tl::unexpected(to_error(ok.error()));
+  return measure_load_energy(request, *nvml, *series, per_launch_s, *kernels, info.sm_count);
 }
 
 Result<EnergyWindow> Measurer::energy(const protocol::EnergyRequest& request) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tuner/gpu/launch/cuda_failure.hpp"
 #include "tuner/gpu/launch/gpu_context.hpp"
@@ -14,6 +15,7 @@
 #include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/gpu/nvml/nvml.hpp"
 #include "tuner/model/records.hpp"
+#include "tuner/protocol/messages.hpp"
 
 namespace pgtune::gpu {
 
@@ -47,6 +49,17 @@ struct MeasuringGpu {
   [[nodiscard]] Outcome outcome_of(const CudaFailure& failure) {
     context_lost = context_lost || failure.sticky;
     return failure_outcome(failure);
+  }
+  /// Takes what time_round() returned into a report that has room for as many.
+  void take(std::vector<std::optional<CudaResult<Sample>>> samples, protocol::RoundReport& report) {
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      if (!samples[i]) continue;
+      if (*samples[i]) {
+        report.samples[i] = **samples[i];
+      } else {
+        report.outcomes[i] = outcome_of(samples[i]->error());
+      }
+    }
   }
   /// Where it is nobody's fault.
   [[nodiscard]] Error error_of(const CudaFailure& failure) {

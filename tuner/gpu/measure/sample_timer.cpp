@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -17,12 +18,14 @@ namespace {
 /// come to wait for a place in the stream's queue, which would put the reading late into the sample.
 constexpr std::int64_t kAheadPieces = 512;
 
+/// A host that keeps up is so many launches ahead at the end of a sample, and more.
+constexpr double kFewLaunches = 2;
+
 }  // namespace
 
-bool launch_bound(double enqueue_s, const Sample& sample) {
-  // Below that, the first launch on an idle GPU decides how long the host takes.
+bool launch_bound(double drained_s, const Sample& sample) {
   constexpr std::int64_t kMinLaunches = 8;
-  return !sample.graph && sample.launches >= kMinLaunches && enqueue_s > sample.time_s;
+  return !sample.graph && sample.launches >= kMinLaunches && drained_s < kFewLaunches * sample.per_launch_s();
 }
 
 std::int64_t launches_between_readings(double reading_s, double per_launch_s, std::int64_t granule) {
@@ -34,7 +37,13 @@ CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(const HelperKernels
                                                              Telemetry telemetry) {
   auto clock = ClockMeter::create(kernels, sm_count);
   if (!clock) return tl::unexpected(clock.error());
-  std::unique_ptr<SampleTimer> timer(new SampleTimer(std::move(*clock), std::move(telemetry)));
+  return create(std::move(*clock), std::move(telemetry), [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  });
+}
+
+CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(ClockMeter clock, Telemetry telemetry, HostClock host_s) {
+  std::unique_ptr<SampleTimer> timer(new SampleTimer(std::move(clock), std::move(telemetry), std::move(host_s)));
   auto start = create_event();
   if (!start) return tl::unexpected(start.error());
   auto stop = create_event();
@@ -60,12 +69,11 @@ CudaResult<Sample> SampleTimer::time_settled(LaunchSeries& series, double per_la
                                              const SettlingRule& rule) {
   const auto launches_in = [&](double seconds) { return launches_for(seconds, per_launch_s, 1, series.granule()); };
   const auto lead_in = [&] {
-    const double idle_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - settled_end_).count();
-    return settle(series, launches_in(rule.piece_s), rule.after(idle_s));
+    return settle(series, launches_in(rule.piece_s), rule.after(host_s_() - settled_end_s_));
   };
   auto sample = run_unless_launch_bound(series, {launches_in(sample_s), Watch::kPower, per_launch_s}, lead_in);
   if (!sample) return sample;
-  settled_end_ = std::chrono::steady_clock::now();
+  settled_end_s_ = host_s_();
   float lead_in_ms = 0;
   if (auto ok = check(cudaEventElapsedTime(&lead_in_ms, lead_in_start_.get(), start_.get()), "timing a lead-in"); !ok)
     return tl::unexpected(ok.error());
@@ -79,7 +87,7 @@ CudaResult<Sample> SampleTimer::run_unless_launch_bound(LaunchSeries& series, co
   for (int bound = 0;;) {
     auto timed = run(series, wanted, lead_in);
     if (!timed) return tl::unexpected(timed.error());
-    if (!launch_bound(timed->enqueue_s, timed->sample)) return timed->sample;  // as no graph's is
+    if (!launch_bound(timed->drained_s, timed->sample)) return timed->sample;  // as no graph's is
     if (++bound < kMostOneByOne) continue;
     series.mode().set(true);
     if (auto ok = series.capture(); !ok) return tl::unexpected(ok.error());
@@ -133,8 +141,7 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, const Want
                   .and_then([&] { return enqueue(series, wanted, timed); })
                   .and_then([&] { return check(cudaEventRecord(stop_.get(), stream), "ending a sample"); })
                   .and_then([&] { return clock_.read_after(stream); })
-                  .and_then([&] { return wanted.watch == Watch::kPower ? watch_power(timed.sample) : CudaResult<>{}; })
-                  .and_then([&] { return check(cudaStreamSynchronize(stream), "running a sample"); });
+                  .and_then([&] { return wait(stream, wanted, timed); });
   if (!done) return tl::unexpected(done.error());
   Sample& sample = timed.sample;
   telemetry_.record_temperature(sample);
@@ -150,6 +157,27 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, const Want
   return timed;
 }
 
+CudaResult<> SampleTimer::wait(cudaStream_t stream, const Wanted& wanted, Timed& timed) {
+  const double enqueued_s = host_s_();
+  const auto wait_for_all = [&] { return check(cudaStreamSynchronize(stream), "running a sample"); };
+  if (wanted.watch != Watch::kPower) return wait_for_all().map([&] { timed.drained_s = host_s_() - enqueued_s; });
+  // A reading takes longer than what is looked for, and no host is too slow for launches of half a millisecond.
+  constexpr double kLongest_s = 1e-3;
+  const auto ended = ends_within(std::min(kFewLaunches * wanted.per_launch_s, kLongest_s));
+  if (!ended) return tl::unexpected(ended.error());
+  timed.drained_s = *ended ? host_s_() - enqueued_s : std::numeric_limits<double>::infinity();
+  return watch_power(timed.sample).and_then(wait_for_all);
+}
+
+CudaResult<bool> SampleTimer::ends_within(double seconds) {
+  const double begin_s = host_s_();
+  while (true) {
+    const cudaError_t state = cudaEventQuery(stop_.get());
+    if (state != cudaErrorNotReady) return check(state, "waiting for a sample's end").map([] { return true; });
+    if (host_s_() - begin_s > seconds) return false;
+  }
+}
+
 CudaResult<> SampleTimer::watch_power(Sample& sample) {
   constexpr auto kBetweenReadings = std::chrono::milliseconds(1);
   cudaError_t state = cudaErrorNotReady;
@@ -162,16 +190,8 @@ CudaResult<> SampleTimer::watch_power(Sample& sample) {
 }
 
 CudaResult<> SampleTimer::enqueue(LaunchSeries& series, const Wanted& wanted, Timed& timed) {
-  using Clock = std::chrono::steady_clock;
-  const auto since = [](Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-  };
   const auto enqueue_some = [&](std::int64_t count) {
-    const auto begin = Clock::now();
-    return series.enqueue(count).map([&](std::int64_t enqueued) {
-      timed.sample.launches += enqueued;
-      timed.enqueue_s += since(begin);
-    });
+    return series.enqueue(count).map([&](std::int64_t enqueued) { timed.sample.launches += enqueued; });
   };
   const std::int64_t ahead = std::min(wanted.launches, kAheadPieces * series.granule());
   if (auto ok = enqueue_some(ahead); !ok) return ok;
@@ -179,9 +199,9 @@ CudaResult<> SampleTimer::enqueue(LaunchSeries& series, const Wanted& wanted, Ti
   if (wanted.watch != Watch::kPower) return enqueue_some(wanted.launches - ahead);
   CudaResult<> ok;
   while (ok && timed.sample.launches < wanted.launches) {
-    const auto begin = Clock::now();
+    const double begin_s = host_s_();
     telemetry_.read_energy(power_);
-    const auto next = launches_between_readings(since(begin), wanted.per_launch_s, series.granule());
+    const auto next = launches_between_readings(host_s_() - begin_s, wanted.per_launch_s, series.granule());
     ok = enqueue_some(std::min(next, wanted.launches - timed.sample.launches));
   }
   return ok;

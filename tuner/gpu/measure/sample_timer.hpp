@@ -3,8 +3,8 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -17,10 +17,11 @@
 
 namespace pgtune::gpu {
 
-/// The host took longer to enqueue the sample's launches one by one, `enqueue_s`, than the GPU to run them: the GPU
-/// waited for the host and the sample's time is not the kernel's. Only judges samples of several launches; a graph's
-/// are enqueued in one piece.
-[[nodiscard]] bool launch_bound(double enqueue_s, const Sample& sample);
+/// The host was too slow to enqueue the sample's launches one by one, so that the GPU waited for them: it was through
+/// with them `drained_s` after the last one was enqueued, which is less than two launches take. Of a host that was late
+/// on the way and is ahead again this says nothing. Only judges samples of several launches; a graph's are enqueued in
+/// one piece.
+[[nodiscard]] bool launch_bound(double drained_s, const Sample& sample);
 
 /// How many launches of about `per_launch_s` to enqueue between two readings of the energy counter, which take
 /// `reading_s` each: what the GPU runs in one and a half of them, so that it never waits for the host, and 4 ms' worth
@@ -35,11 +36,17 @@ enum class Watch {
   kPower,       ///< throttling too; reads the energy counter all the time, for samples that the host only waits for
 };
 
+/// The host's time in seconds since whenever, which never goes back.
+using HostClock = std::function<double()>;
+
 class SampleTimer {
  public:
   /// `kernels` must outlive the timer.
   [[nodiscard]] static CudaResult<std::unique_ptr<SampleTimer>> create(const HelperKernels& kernels, int sm_count,
                                                                        Telemetry telemetry);
+  /// With another meter of the SM clock, or none, and another host's time.
+  [[nodiscard]] static CudaResult<std::unique_ptr<SampleTimer>> create(ClockMeter clock, Telemetry telemetry,
+                                                                       HostClock host_s);
 
   /// Runs `lead_in` untimed launches, then at least `launches` timed ones, and waits for them. Fills everything of the
   /// sample but its stage, round and position. A launch-bound sample is void and timed again: a busy host is late once.
@@ -66,11 +73,12 @@ class SampleTimer {
   };
   struct Timed {
     Sample sample;
-    double enqueue_s = 0;     ///< host time for the timed launches
+    double drained_s = 0;     ///< from the last launch's enqueuing to its end, in the host's time; or long
     ThrottleTimes throttled;  ///< counters at the sample's beginning
   };
 
-  SampleTimer(ClockMeter clock, Telemetry telemetry) : clock_(std::move(clock)), telemetry_(std::move(telemetry)) {}
+  SampleTimer(ClockMeter clock, Telemetry telemetry, HostClock host_s)
+      : clock_(std::move(clock)), telemetry_(std::move(telemetry)), host_s_(std::move(host_s)) {}
   [[nodiscard]] CudaResult<Timed> run(LaunchSeries& series, const Wanted& wanted, const EnqueueLeadIn& lead_in);
   /// run() until a sample is not launch-bound, as time() says.
   [[nodiscard]] CudaResult<Sample> run_unless_launch_bound(LaunchSeries& series, const Wanted& wanted,
@@ -79,11 +87,16 @@ class SampleTimer {
   [[nodiscard]] CudaResult<> settle(LaunchSeries& series, std::int64_t launches, const SettlingRule& rule);
   /// Enqueues the timed launches and, in between, reads the throttle counters and the energy counter.
   [[nodiscard]] CudaResult<> enqueue(LaunchSeries& series, const Wanted& wanted, Timed& timed);
+  /// Waits for the sample's end, for power reading the energy counter meanwhile.
+  [[nodiscard]] CudaResult<> wait(cudaStream_t stream, const Wanted& wanted, Timed& timed);
+  /// Whether the stop event passes within `seconds`.
+  [[nodiscard]] CudaResult<bool> ends_within(double seconds);
   /// The sample's power, from the energy counter, which is read until the stop event has passed.
   [[nodiscard]] CudaResult<> watch_power(Sample& sample);
 
   ClockMeter clock_;
   Telemetry telemetry_;
+  HostClock host_s_;
   /// Pieces of a settling lead-in that are enqueued at any time, so that the GPU never waits for the host.
   static constexpr std::size_t kQueuedPieces = 3;
 
@@ -91,8 +104,8 @@ class SampleTimer {
   Event lead_in_start_;
   std::array<Event, kQueuedPieces + 1> piece_ends_;  ///< in turn
   std::vector<SettlingPoint> settling_;
-  CounterPower power_;                                 ///< of the present settled sample
-  std::chrono::steady_clock::time_point settled_end_;  ///< of the last settled sample
+  CounterPower power_;                                               ///< of the present settled sample
+  double settled_end_s_ = -std::numeric_limits<double>::infinity();  ///< of the last settled sample
 };
 
 }  // namespace pgtune::gpu

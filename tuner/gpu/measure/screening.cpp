@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "tuner/model/sample_length.hpp"
-
 namespace pgtune::gpu {
 namespace {
 
@@ -22,24 +20,6 @@ bool clearly_slower(const Sample& sample, double incumbent_s, double factor) {
 }
 
 }  // namespace
-
-RoundTiming round_timing(Regime regime, double asked_s, double slowest_s) {
-  constexpr double kLeadInShare = 0.2;
-  // The pause is that of the CUTLASS profiler. With samples a fifth of it the GPU works a sixth of the time at most, so
-  // that its mean power stays far below the limit.
-  constexpr double kBurstPause_s = 50e-3, kLongestBurst_s = 10e-3;
-  const double least_s = least_sample_s(slowest_s);
-  if (regime == Regime::kBurst) return {kBurstPause_s, 0, std::max(std::min(asked_s, kLongestBurst_s), least_s)};
-  const double sample_s = std::max(asked_s, least_s);
-  return {0, kLeadInShare * sample_s, sample_s};
-}
-
-CudaResult<Sample> time_in_round(LaunchSeries& series, SampleTimer& timer, double per_launch_s,
-                                 const RoundTiming& timing, double settle_s) {
-  if (settle_s > 0) return timer.time_settled(series, per_launch_s, timing.sample_s, SettlingRule(settle_s));
-  const auto launches_in = [&](double seconds) { return launches_for(seconds, per_launch_s, 1, series.granule()); };
-  return timer.time(series, launches_in(timing.sample_s), launches_in(timing.lead_in_s), Watch::kThrottling);
-}
 
 CudaResult<Sample> calibrate(LaunchSeries& series, SampleTimer& timer, double checked_launch_s) {
   auto probe = timer.time(series, 1, checked_launch_s > kLongLaunch_s ? 0 : 1);

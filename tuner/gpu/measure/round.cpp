@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/gpu/measure/round.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "tuner/model/sample_length.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+using Samples = std::vector<std::optional<CudaResult<Sample>>>;
+
+CudaResult<Sample> time_one(const RoundContender& contender, const RoundTiming& timing, double settle_s,
+                            SampleTimer& timer) {
+  LaunchSeries& series = *contender.series;
+  if (settle_s > 0) return timer.time_settled(series, contender.per_launch_s, timing.sample_s, SettlingRule(settle_s));
+  const auto launches_in = [&](double seconds) {
+    return launches_for(seconds, contender.per_launch_s, 1, series.granule());
+  };
+  return timer.time(series, launches_in(timing.sample_s), launches_in(timing.lead_in_s), Watch::kThrottling);
+}
+
+bool has_lost_context(const Samples& samples) {
+  return std::any_of(samples.begin(), samples.end(),
+                     [](const auto& sample) { return sample && !*sample && sample->error().sticky; });
+}
+
+/// Captures those that are to be in graphs and are not; who cannot be gets the failure. Returns whether there were any.
+bool follow_mode(std::span<const RoundContender> contenders, Samples& samples) {
+  bool followed = false;
+  for (std::size_t i = 0; i < contenders.size() && !has_lost_context(samples); ++i) {
+    LaunchSeries* const series = contenders[i].series;
+    const bool failed = samples[i] && !*samples[i];
+    if (series == nullptr || failed || series->captured() || !series->mode().in_graphs()) continue;
+    followed = true;
+    if (const auto captured = series->follow_mode(); !captured) samples[i] = tl::unexpected(captured.error());
+  }
+  return followed;
+}
+
+/// A sample for each that has not failed.
+void time_all(std::span<const RoundContender> contenders, const RoundAsked& asked, const RoundTiming& timing,
+              SampleTimer& timer, Samples& samples) {
+  for (auto& sample : samples) {
+    if (sample && *sample) sample.reset();
+  }
+  for (std::size_t position = 0; position < asked.order.size() && !has_lost_context(samples); ++position) {
+    const auto index = static_cast<std::size_t>(asked.order[position]);
+    if (contenders[index].series == nullptr || samples[index]) continue;
+    if (timing.pause_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(timing.pause_s));
+    auto sample = time_one(contenders[index], timing, asked.settle_s, timer);
+    if (sample) {
+      sample->stage = asked.stage;
+      sample->round = asked.round;
+      sample->position = static_cast<int>(position);
+    }
+    samples[index] = std::move(sample);
+  }
+}
+
+}  // namespace
+
+RoundTiming round_timing(Regime regime, double asked_s, double slowest_s) {
+  constexpr double kLeadInShare = 0.2;
+  // The pause is that of the CUTLASS profiler. With samples a fifth of it the GPU works a sixth of the time at most, so
+  // that its mean power stays far below the limit.
+  constexpr double kBurstPause_s = 50e-3, kLongestBurst_s = 10e-3;
+  const double least_s = least_sample_s(slowest_s);
+  if (regime == Regime::kBurst) return {kBurstPause_s, 0, std::max(std::min(asked_s, kLongestBurst_s), least_s)};
+  const double sample_s = std::max(asked_s, least_s);
+  return {0, kLeadInShare * sample_s, sample_s};
+}
+
+std::vector<std::optional<CudaResult<Sample>>> time_round(std::span<const RoundContender> contenders,
+                                                          const RoundAsked& asked, SampleTimer& timer) {
+  double slowest_s = 0;
+  for (const RoundContender& contender : contenders) slowest_s = std::max(slowest_s, contender.per_launch_s);
+  const RoundTiming timing = round_timing(asked.regime, asked.sample_s, slowest_s);
+  Samples samples(contenders.size());
+  static_cast<void>(follow_mode(contenders, samples));
+  time_all(contenders, asked, timing, timer, samples);
+  if (follow_mode(contenders, samples)) time_all(contenders, asked, timing, timer, samples);
+  return samples;
+}
+
+}  // namespace pgtune::gpu

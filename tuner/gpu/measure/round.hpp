@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// One round of a race, a final or a chain: a sample of each contender.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tuner/gpu/launch/cuda_failure.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
+#include "tuner/gpu/measure/sample_timer.hpp"
+#include "tuner/model/conditions.hpp"
+#include "tuner/model/records.hpp"
+
+namespace pgtune::gpu {
+
+/// How the samples of a round are timed, equal for all contenders so that each heats the GPU alike.
+struct RoundTiming {
+  double pause_s = 0;    ///< idle time before each sample
+  double lead_in_s = 0;  ///< untimed launches before the timed ones, at least one piece of a series
+  double sample_s = 0;
+};
+
+/// Sustained: samples of `asked_s` back to back, each after a lead-in of a fifth of it, so that the predecessor's power
+/// state fades. Burst: each sample starts from a rested GPU, so it is preceded by a pause and one launch, which wakes
+/// the GPU and fetches the code, and lasts 10 ms at most, too short for heat and power control to catch up. In both
+/// regimes a sample lasts least_sample_s() of the slowest contender, `slowest_s` per launch.
+[[nodiscard]] RoundTiming round_timing(Regime regime, double asked_s, double slowest_s);
+
+struct RoundContender {
+  LaunchSeries* series = nullptr;  ///< calibrated; null: it has failed and takes no part
+  double per_launch_s = 0;         ///< about
+};
+
+/// What is asked for.
+struct RoundAsked {
+  std::vector<int> order;  ///< a permutation of the contenders
+  Stage stage = Stage::kFinal;
+  int round = 0;
+  Regime regime = Regime::kSustained;
+  double sample_s = 0;  ///< as RoundTiming's `asked_s`
+  double settle_s = 0;  ///< least lead-in of settled samples; 0: as RoundTiming says
+};
+
+/// Beside each contender its sample, or why it has none; nothing where it took no part, or after somebody's sticky
+/// failure. All samples are of launches one by one or all of launches in graphs: series whose LaunchMode has graphs are
+/// captured first, and where the host turns out too slow on the way the round is timed again. So contenders must share
+/// a mode, or be captured.
+[[nodiscard]] std::vector<std::optional<CudaResult<Sample>>> time_round(std::span<const RoundContender> contenders,
+                                                                        const RoundAsked& asked, SampleTimer& timer);
+
+}  // namespace pgtune::gpu
