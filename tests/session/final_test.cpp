@@ -217,6 +217,7 @@ TEST(Final, SaysWhereOnlyTheBaselineLaunchedInGraphs) {
     };
     const auto result = search.run(device);
     ASSERT_TRUE(result && result->answer);
+    EXPECT_EQ(result->answer->in_graphs, ours);
     const auto said = Contains(testing::HasSubstr("0 % of the winner's samples and 100 % of the baseline's"));
     if (ours) {
       EXPECT_THAT(result->answer->notes, testing::Not(said));

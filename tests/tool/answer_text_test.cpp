@@ -135,6 +135,8 @@ TEST(SamplingText, SaysInASentenceHowItWasSampled) {
   session::Answer settled = sampled(Sampling::kSettled);
   settled.lead_in_s = 0.544;
   EXPECT_THAT(sampling_text(settled, {}), AllOf(StartsWith("settled: at the power cap"), HasSubstr("(median 0.54 s)")));
+  settled.in_graphs = true;
+  EXPECT_THAT(sampling_text(settled, {}), testing::EndsWith("(median 0.54 s); launches in CUDA graphs"));
   EXPECT_THAT(sampling_text(sampled(Sampling::kUnsettled), {}),
               AllOf(StartsWith("unsettled: measured in short samples at the power cap"), HasSubstr("--force")));
 }

@@ -87,16 +87,17 @@ Result<void> run_stages(SessionRun& run, const std::vector<SessionStage>& stages
   return {};
 }
 
-/// Of the rounds that the answer's ratios come from.
-std::vector<std::string> launch_notes_of(const SessionRun& run) {
+/// How the answer's winner was launched in the rounds that its figures come from, and whether the baseline was, too.
+void say_how_launched(SessionRun& run) {
   const std::vector<RoundEntry>& field = is_confirmed(run) ? run.confirm.field : run.final.field;
   const RoundEntry* const winner = entry_of(field, run.answer.best().variant);
+  if (winner == nullptr) return;
+  run.answer.in_graphs = share_in_graphs(winner->samples) > 0.5;
   const auto baseline = std::find_if(field.begin(), field.end(), [&](const RoundEntry& entry) {
     const BaselineAlgorithm* const algorithm = algorithm_of(entry.contender);
     return algorithm != nullptr && algorithm->index == run.answer.compared_algorithm(run.result.baseline);
   });
-  if (winner == nullptr || baseline == field.end()) return {};
-  return launch_notes(winner->samples, baseline->samples);
+  if (baseline != field.end()) run.evidence.add_notes(launch_notes(winner->samples, baseline->samples));
 }
 
 void finish(SessionRun& run) {
@@ -105,7 +106,7 @@ void finish(SessionRun& run) {
   if (!run.answer.ranking.empty()) {
     run.evidence.add_notes(shared_gpu_notes(run.others_at_start, context.device.other_processes()));
     run.evidence.add_notes(neighbour_notes(context.device.clocks_beside()));
-    run.evidence.add_notes(launch_notes_of(run));
+    say_how_launched(run);
     Answer& answer = run.answer;
     answer.baseline = run.result.baseline;
     answer.counts = run.result.counts;

@@ -85,13 +85,16 @@ std::string noise_text(const session::NoiseFloor& floor) {
 
 std::string sampling_text(const session::Answer& answer, const Conditions& conditions) {
   if (!answer.from_final) return {};
+  const std::string launches = answer.in_graphs ? "; launches in CUDA graphs" : "";
   switch (answer.sampling) {
     case Sampling::kShort:
-      return conditions.regime == Regime::kBurst ? "short: in the burst regime each sample follows a rest"
-                                                 : "short: the power cap was not met";
+      return (conditions.regime == Regime::kBurst ? "short: in the burst regime each sample follows a rest"
+                                                  : "short: the power cap was not met") +
+             launches;
     case Sampling::kSettled:
-      return fmt::format("settled: at the power cap each sample began once launches of its own had settled the clock{}",
-                         answer.lead_in_s ? fmt::format(" (median {:.2f} s)", *answer.lead_in_s) : "");
+      return fmt::format(
+          "settled: at the power cap each sample began once launches of its own had settled the clock{}{}",
+          answer.lead_in_s ? fmt::format(" (median {:.2f} s)", *answer.lead_in_s) : "", launches);
     case Sampling::kUnsettled:
       break;
   }

@@ -140,14 +140,16 @@ std::vector<std::string> power_notes(const std::vector<Sample>& final_samples) {
       100 * std::min(held_s / time_s, 1.0))};
 }
 
+double share_in_graphs(const std::vector<Sample>& samples) {
+  if (samples.empty()) return 0;
+  const auto count = std::count_if(samples.begin(), samples.end(), [](const Sample& sample) { return sample.graph; });
+  return static_cast<double>(count) / static_cast<double>(samples.size());
+}
+
 std::vector<std::string> launch_notes(const std::vector<Sample>& winner, const std::vector<Sample>& baseline) {
   constexpr double kUnequal = 0.1;
   if (winner.empty() || baseline.empty()) return {};
-  const auto in_graphs = [](const std::vector<Sample>& samples) {
-    const auto count = std::count_if(samples.begin(), samples.end(), [](const Sample& sample) { return sample.graph; });
-    return static_cast<double>(count) / static_cast<double>(samples.size());
-  };
-  const double ours = in_graphs(winner), theirs = in_graphs(baseline);
+  const double ours = share_in_graphs(winner), theirs = share_in_graphs(baseline);
   if (std::abs(ours - theirs) < kUnequal) return {};
   return {fmt::format(
       "{:.0f} % of the winner's samples and {:.0f} % of the baseline's are of launches in CUDA graphs, which take 1 to "

@@ -32,6 +32,9 @@ namespace pgtune::session {
 /// over the samples, because the driver's counter steps every tenth of a second and says nothing of a short one.
 [[nodiscard]] std::vector<std::string> power_notes(const std::vector<Sample>& final_samples);
 
+/// Which share of them are of launches in CUDA graphs; 0 of none.
+[[nodiscard]] double share_in_graphs(const std::vector<Sample>& samples);
+
 /// Launches of the one came in CUDA graphs and those of the other one by one, which no version since 0.2.0 compares.
 /// Of the rounds that ratios come from: the winner's samples, and those of the baseline that it is compared with.
 [[nodiscard]] std::vector<std::string> launch_notes(const std::vector<Sample>& winner,
