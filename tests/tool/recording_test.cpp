@@ -208,6 +208,22 @@ TEST_F(RecordingTest, SaysOfEachProblemWhichGpuItWasRecordedOn) {
   EXPECT_THAT(devices_said("1024x1024x1024", "bf16"), ElementsAre(HasSubstr("H200"), HasSubstr("H100 80GB HBM3")));
 }
 
+TEST_F(RecordingTest, SaysHowLaunchesCameAndWhereTheSidesDiffer) {
+  const auto replayed = [&](const std::string& command, const std::string& shape) {
+    const Finished result =
+        pgtune({command, "--shape", shape, "--dtype", "f16", "--layout", "nt", "--device", "replay", "--json"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return json::parse(result.out);
+  };
+  const std::string note = "100 % of the baseline's are of launches in CUDA graphs";
+  const json graphs = replayed("search", "512x512x512"), unequal = replayed("search", "16x6144x4096");
+  EXPECT_EQ(graphs.at("in_graphs"), true);
+  EXPECT_THAT(graphs.at("notes").dump(), testing::Not(HasSubstr(note)));
+  EXPECT_EQ(unequal.at("in_graphs"), false);
+  EXPECT_THAT(unequal.at("notes").dump(), HasSubstr(note));
+  EXPECT_EQ(replayed("bench", "512x512x512").at("in_graphs"), true);
+}
+
 TEST_F(RecordingTest, WhatIsStoredOfAReplayIsFoundAgainWhicheverGpuItWasRecordedOn) {
   std::set<std::string> gpus;
   for (const auto& [dtype, layout] : {std::pair{"f32", "nn"}, std::pair{"bf16", "nt"}}) {
