@@ -72,24 +72,6 @@ TEST(LaunchMode, IsOneForAllSeriesOfARotationAndItsCopies) {
   EXPECT_FALSE(elsewhere.mode().in_graphs());
 }
 
-TEST(LaunchBound, WhereTheGpuIsThroughAsSoonAsTheHost) {
-  Sample sample;
-  sample.launches = 100;
-  sample.time_s = 3e-3;
-  EXPECT_TRUE(launch_bound(40e-6, sample));
-  EXPECT_FALSE(launch_bound(90e-6, sample)) << "three launches ahead";
-  EXPECT_FALSE(launch_bound(2.7e-3, sample));
-  sample.graph = true;  // enqueued in one piece
-  EXPECT_FALSE(launch_bound(40e-6, sample));
-}
-
-TEST(LaunchBound, FewLaunchesSayNothing) {
-  Sample sample;
-  sample.launches = 3;
-  sample.time_s = 90e-6;
-  EXPECT_FALSE(launch_bound(40e-6, sample));
-}
-
 /// A stream that takes so many launches, a GPU that works through them, and a host that enqueues a sample's and reads
 /// the energy counter, as SampleTimer does.
 struct EnqueuedSample {

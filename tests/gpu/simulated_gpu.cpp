@@ -26,6 +26,7 @@ State& state() {
 
 struct FakeEvent {
   double at_s = -1;
+  bool asked = false;
 };
 using FakeGraph = std::vector<double>;
 
@@ -88,14 +89,20 @@ cudaError_t __wrap_cudaEventDestroy(cudaEvent_t event) {
 }
 cudaError_t __wrap_cudaEventRecord(cudaEvent_t event, cudaStream_t /*stream*/) {
   run_for(0);
-  event_of(event)->at_s = gpu_s();
+  *event_of(event) = {gpu_s()};
   return cudaSuccess;
 }
 cudaError_t __wrap_cudaEventSynchronize(cudaEvent_t event) {
   host_works(std::max(0.0, event_of(event)->at_s - host_s()));
   return cudaSuccess;
 }
-cudaError_t __wrap_cudaEventQuery(cudaEvent_t event) { return __wrap_cudaEventSynchronize(event); }
+cudaError_t __wrap_cudaEventQuery(cudaEvent_t event) {
+  FakeEvent& asked = *event_of(event);
+  if (host_s() >= asked.at_s) return cudaSuccess;
+  if (asked.asked) return __wrap_cudaEventSynchronize(event);  // whoever asks again has waited meanwhile
+  asked.asked = true;
+  return cudaErrorNotReady;
+}
 cudaError_t __wrap_cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t stop) {
   *ms = static_cast<float>((event_of(stop)->at_s - event_of(start)->at_s) * 1e3);
   return cudaSuccess;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -19,14 +18,11 @@ namespace {
 constexpr std::int64_t kAheadPieces = 512;
 
 /// A host that keeps up is so many launches ahead at the end of a sample, and more.
-constexpr double kFewLaunches = 2;
+constexpr std::int64_t kFewLaunches = 2;
+/// Of fewer launches nothing is said: it has hardly begun to be ahead.
+constexpr std::int64_t kJudgedLaunches = 8;
 
 }  // namespace
-
-bool launch_bound(double drained_s, const Sample& sample) {
-  constexpr std::int64_t kMinLaunches = 8;
-  return !sample.graph && sample.launches >= kMinLaunches && drained_s < kFewLaunches * sample.per_launch_s();
-}
 
 std::int64_t launches_between_readings(double reading_s, double per_launch_s, std::int64_t granule) {
   constexpr double kFaster = 1.5, kLeast_s = 4e-3;
@@ -48,7 +44,10 @@ CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(ClockMeter clock, T
   if (!start) return tl::unexpected(start.error());
   auto stop = create_event();
   if (!stop) return tl::unexpected(stop.error());
+  auto nearly_done = create_event();
+  if (!nearly_done) return tl::unexpected(nearly_done.error());
   timer->start_ = std::move(*start);
+  timer->nearly_done_ = std::move(*nearly_done);
   timer->stop_ = std::move(*stop);
   std::vector<Event*> lead_in_events{&timer->lead_in_start_};
   for (Event& event : timer->piece_ends_) lead_in_events.push_back(&event);
@@ -87,7 +86,7 @@ CudaResult<Sample> SampleTimer::run_unless_launch_bound(LaunchSeries& series, co
   for (int bound = 0;;) {
     auto timed = run(series, wanted, lead_in);
     if (!timed) return tl::unexpected(timed.error());
-    if (!launch_bound(timed->drained_s, timed->sample)) return timed->sample;  // as no graph's is
+    if (!timed->launch_bound) return timed->sample;  // as no graph's is
     if (++bound < kMostOneByOne) continue;
     series.mode().set(true);
     if (auto ok = series.capture(); !ok) return tl::unexpected(ok.error());
@@ -141,11 +140,16 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, const Want
                   .and_then([&] { return enqueue(series, wanted, timed); })
                   .and_then([&] { return check(cudaEventRecord(stop_.get(), stream), "ending a sample"); })
                   .and_then([&] { return clock_.read_after(stream); })
-                  .and_then([&] { return wait(stream, wanted, timed); });
+                  .and_then([&] {
+                    if (wanted.watch != Watch::kTemperature && !timed.throttled)
+                      timed.throttled = telemetry_.throttle_times();
+                    return wanted.watch == Watch::kPower ? watch_power(timed.sample) : CudaResult<>{};
+                  })
+                  .and_then([&] { return check(cudaStreamSynchronize(stream), "running a sample"); });
   if (!done) return tl::unexpected(done.error());
   Sample& sample = timed.sample;
   telemetry_.record_temperature(sample);
-  if (wanted.watch != Watch::kTemperature) telemetry_.record_throttling(timed.throttled, sample);
+  if (timed.throttled) telemetry_.record_throttling(*timed.throttled, sample);
 
   float elapsed_ms = 0;
   done = check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "reading a sample's time");
@@ -155,27 +159,6 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, const Want
   if (!clock_hz) return tl::unexpected(clock_hz.error());
   sample.sm_clock_hz = *clock_hz;
   return timed;
-}
-
-CudaResult<> SampleTimer::wait(cudaStream_t stream, const Wanted& wanted, Timed& timed) {
-  const double enqueued_s = host_s_();
-  const auto wait_for_all = [&] { return check(cudaStreamSynchronize(stream), "running a sample"); };
-  if (wanted.watch != Watch::kPower) return wait_for_all().map([&] { timed.drained_s = host_s_() - enqueued_s; });
-  // A reading takes longer than what is looked for, and no host is too slow for launches of half a millisecond.
-  constexpr double kLongest_s = 1e-3;
-  const auto ended = ends_within(std::min(kFewLaunches * wanted.per_launch_s, kLongest_s));
-  if (!ended) return tl::unexpected(ended.error());
-  timed.drained_s = *ended ? host_s_() - enqueued_s : std::numeric_limits<double>::infinity();
-  return watch_power(timed.sample).and_then(wait_for_all);
-}
-
-CudaResult<bool> SampleTimer::ends_within(double seconds) {
-  const double begin_s = host_s_();
-  while (true) {
-    const cudaError_t state = cudaEventQuery(stop_.get());
-    if (state != cudaErrorNotReady) return check(state, "waiting for a sample's end").map([] { return true; });
-    if (host_s_() - begin_s > seconds) return false;
-  }
 }
 
 CudaResult<> SampleTimer::watch_power(Sample& sample) {
@@ -193,18 +176,29 @@ CudaResult<> SampleTimer::enqueue(LaunchSeries& series, const Wanted& wanted, Ti
   const auto enqueue_some = [&](std::int64_t count) {
     return series.enqueue(count).map([&](std::int64_t enqueued) { timed.sample.launches += enqueued; });
   };
-  const std::int64_t ahead = std::min(wanted.launches, kAheadPieces * series.granule());
-  if (auto ok = enqueue_some(ahead); !ok) return ok;
-  if (wanted.watch != Watch::kTemperature) timed.throttled = telemetry_.throttle_times();
-  if (wanted.watch != Watch::kPower) return enqueue_some(wanted.launches - ahead);
-  CudaResult<> ok;
-  while (ok && timed.sample.launches < wanted.launches) {
-    const double begin_s = host_s_();
-    telemetry_.read_energy(power_);
-    const auto next = launches_between_readings(host_s_() - begin_s, wanted.per_launch_s, series.granule());
-    ok = enqueue_some(std::min(next, wanted.launches - timed.sample.launches));
+  const bool judged = !series.captured() && wanted.launches >= kJudgedLaunches;
+  const std::int64_t last = judged ? kFewLaunches : 0, others = wanted.launches - last;
+  auto ok = enqueue_some(std::min(others, kAheadPieces * series.granule()));
+  // Where this was all, a reading would put the sample's end off until the host is back.
+  if (ok && timed.sample.launches < others && wanted.watch != Watch::kTemperature)
+    timed.throttled = telemetry_.throttle_times();
+  while (ok && timed.sample.launches < others) {
+    std::int64_t next = others;
+    if (wanted.watch == Watch::kPower) {
+      const double begin_s = host_s_();
+      telemetry_.read_energy(power_);
+      next = launches_between_readings(host_s_() - begin_s, wanted.per_launch_s, series.granule());
+    }
+    ok = enqueue_some(std::min(next, others - timed.sample.launches));
   }
-  return ok;
+  if (!ok || !judged) return ok;
+  return check(cudaEventRecord(nearly_done_.get(), series.stream()), "nearly ending a sample")
+      .and_then([&] { return enqueue_some(last); })
+      .and_then([&]() -> CudaResult<> {
+        const cudaError_t state = cudaEventQuery(nearly_done_.get());
+        timed.launch_bound = state == cudaSuccess;
+        return state == cudaErrorNotReady ? CudaResult<>{} : check(state, "looking how far a sample is");
+      });
 }
 
 }  // namespace pgtune::gpu

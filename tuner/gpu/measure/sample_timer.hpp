@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
@@ -16,12 +17,6 @@
 #include "tuner/model/records.hpp"
 
 namespace pgtune::gpu {
-
-/// The host was too slow to enqueue the sample's launches one by one, so that the GPU waited for them: it was through
-/// with them `drained_s` after the last one was enqueued, which is less than two launches take. Of a host that was late
-/// on the way and is ahead again this says nothing. Only judges samples of several launches; a graph's are enqueued in
-/// one piece.
-[[nodiscard]] bool launch_bound(double drained_s, const Sample& sample);
 
 /// How many launches of about `per_launch_s` to enqueue between two readings of the energy counter, which take
 /// `reading_s` each: what the GPU runs in one and a half of them, so that it never waits for the host, and 4 ms' worth
@@ -49,9 +44,10 @@ class SampleTimer {
                                                                        HostClock host_s);
 
   /// Runs `lead_in` untimed launches, then at least `launches` timed ones, and waits for them. Fills everything of the
-  /// sample but its stage, round and position. A launch-bound sample is void and timed again: a busy host is late once.
+  /// sample but its stage, round and position. A launch-bound sample, for whose launches the GPU waited one by one (it
+  /// had two of them left at most when the last one was enqueued), is void and timed again: a busy host is late once.
   /// After a second one the series' mode has graphs, and the series is captured; others of that mode follow when they
-  /// are told (LaunchSeries::follow_mode()).
+  /// are told (LaunchSeries::follow_mode()). Of a host that was late on the way and is ahead again this says nothing.
   [[nodiscard]] CudaResult<Sample> time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in = 0,
                                         Watch watch = Watch::kTemperature);
 
@@ -73,8 +69,8 @@ class SampleTimer {
   };
   struct Timed {
     Sample sample;
-    double drained_s = 0;     ///< from the last launch's enqueuing to its end, in the host's time; or long
-    ThrottleTimes throttled;  ///< counters at the sample's beginning
+    bool launch_bound = false;
+    std::optional<ThrottleTimes> throttled;  ///< counters at the sample's beginning, or right after it was enqueued
   };
 
   SampleTimer(ClockMeter clock, Telemetry telemetry, HostClock host_s)
@@ -85,12 +81,9 @@ class SampleTimer {
                                                            const EnqueueLeadIn& lead_in);
   /// Enqueues pieces of `launches` and waits for them until they have settled; the last ones are still running then.
   [[nodiscard]] CudaResult<> settle(LaunchSeries& series, std::int64_t launches, const SettlingRule& rule);
-  /// Enqueues the timed launches and, in between, reads the throttle counters and the energy counter.
+  /// Enqueues the timed launches and, in between where they are many, reads the throttle counters and the energy
+  /// counter. Says whether the sample is launch-bound.
   [[nodiscard]] CudaResult<> enqueue(LaunchSeries& series, const Wanted& wanted, Timed& timed);
-  /// Waits for the sample's end, for power reading the energy counter meanwhile.
-  [[nodiscard]] CudaResult<> wait(cudaStream_t stream, const Wanted& wanted, Timed& timed);
-  /// Whether the stop event passes within `seconds`.
-  [[nodiscard]] CudaResult<bool> ends_within(double seconds);
   /// The sample's power, from the energy counter, which is read until the stop event has passed.
   [[nodiscard]] CudaResult<> watch_power(Sample& sample);
 
@@ -100,7 +93,7 @@ class SampleTimer {
   /// Pieces of a settling lead-in that are enqueued at any time, so that the GPU never waits for the host.
   static constexpr std::size_t kQueuedPieces = 3;
 
-  Event start_, stop_;
+  Event start_, nearly_done_, stop_;
   Event lead_in_start_;
   std::array<Event, kQueuedPieces + 1> piece_ends_;  ///< in turn
   std::vector<SettlingPoint> settling_;
