@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Waiting for work on the GPU that may never end.
+// Looking for and waiting for work on the GPU, which may never end.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,6 +9,9 @@
 #include "tuner/gpu/launch/cuda_failure.hpp"
 
 namespace pgtune::gpu {
+
+/// Whether `event` has happened. Fails where the GPU has.
+[[nodiscard]] CudaResult<bool> has_happened(cudaEvent_t event, std::string_view call);
 
 /// Waits until `event` has happened, for `limit_s` at most (0: for ever). Past the limit: a failure of `call` with the
 /// sticky code cudaErrorLaunchTimeout; the work still runs, and this process can do nothing about it but end.

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "tuner/gpu/launch/event_wait.hpp"
 #include "tuner/gpu/measure/persisting_l2.hpp"
 
 namespace pgtune::gpu {
@@ -163,13 +164,13 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, const Want
 
 CudaResult<> SampleTimer::watch_power(Sample& sample) {
   constexpr auto kBetweenReadings = std::chrono::milliseconds(1);
-  cudaError_t state = cudaErrorNotReady;
-  while ((state = cudaEventQuery(stop_.get())) == cudaErrorNotReady) {
+  CudaResult<bool> ended = false;
+  while ((ended = has_happened(stop_.get(), "waiting for a sample's end")) && !*ended) {
     telemetry_.read_energy(power_);
     std::this_thread::sleep_for(kBetweenReadings);
   }
   sample.power_w = power_.power_w();
-  return check(state, "waiting for a sample's end");
+  return ended.map([](bool) {});
 }
 
 CudaResult<> SampleTimer::enqueue(LaunchSeries& series, const Wanted& wanted, Timed& timed) {
@@ -194,11 +195,8 @@ CudaResult<> SampleTimer::enqueue(LaunchSeries& series, const Wanted& wanted, Ti
   if (!ok || !judged) return ok;
   return check(cudaEventRecord(nearly_done_.get(), series.stream()), "nearly ending a sample")
       .and_then([&] { return enqueue_some(last); })
-      .and_then([&]() -> CudaResult<> {
-        const cudaError_t state = cudaEventQuery(nearly_done_.get());
-        timed.launch_bound = state == cudaSuccess;
-        return state == cudaErrorNotReady ? CudaResult<>{} : check(state, "looking how far a sample is");
-      });
+      .and_then([&] { return has_happened(nearly_done_.get(), "looking how far a sample is"); })
+      .map([&](bool happened) { timed.launch_bound = happened; });
 }
 
 }  // namespace pgtune::gpu
