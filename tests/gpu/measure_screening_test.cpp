@@ -72,61 +72,6 @@ TEST(LaunchMode, IsOneForAllSeriesOfARotationAndItsCopies) {
   EXPECT_FALSE(elsewhere.mode().in_graphs());
 }
 
-/// A stream that takes so many launches, a GPU that works through them, and a host that enqueues a sample's and reads
-/// the energy counter, as SampleTimer does.
-struct EnqueuedSample {
-  static constexpr std::int64_t kQueue = 1024, kAhead = 512;
-  static constexpr double kEnqueue_s = 3e-6, kSample_s = 0.25;
-
-  double starved_s = 0;  ///< the GPU, for the host
-  double longest_s = 0;  ///< from one reading to the next
-  std::int64_t readings = 0;
-
-  EnqueuedSample(double per_launch_s, double reading_s, std::int64_t granule) : per_launch_s_(per_launch_s) {
-    enqueue(static_cast<std::int64_t>(30e-3 / per_launch_s), granule);  // what is left of the lead-in
-    enqueue(kAhead * granule, granule);
-    const auto launches = static_cast<std::int64_t>(kSample_s / per_launch_s);
-    double last_s = now_s_;
-    for (std::int64_t enqueued = kAhead * granule; enqueued < launches; ++readings) {
-      now_s_ += reading_s;
-      if (readings > 0) longest_s = std::max(longest_s, now_s_ - last_s);
-      last_s = now_s_;
-      const std::int64_t next = launches_between_readings(reading_s, per_launch_s, granule);
-      enqueue(next, granule);
-      enqueued += next;
-    }
-  }
-
- private:
-  /// Pieces of `granule` launches: one place in the queue, and one call of the host's.
-  void enqueue(std::int64_t launches, std::int64_t granule) {
-    const double piece_s = per_launch_s_ * static_cast<double>(granule);
-    for (std::int64_t i = 0; i < launches; i += granule) {
-      now_s_ += kEnqueue_s;
-      now_s_ = std::max(now_s_, idle_from_s_ - static_cast<double>(kQueue) * piece_s);  // until there is room
-      if (readings > 0) starved_s += std::max(0.0, now_s_ - idle_from_s_);
-      idle_from_s_ = std::max(idle_from_s_, now_s_) + piece_s;
-    }
-  }
-
-  double per_launch_s_, now_s_ = 0, idle_from_s_ = 0;
-};
-
-TEST(LaunchesBetweenReadings, KeepTheGpuBusyAndReadingsCloseTogether) {
-  for (const double per_launch_s : {3e-6, 15e-6, 23e-6, 50e-6, 100e-6, 240e-6}) {
-    const std::int64_t granule = per_launch_s < 20e-6 ? 128 : 1;  // shorter ones are in graphs
-    for (const double reading_s : {1e-3, 2.8e-3, 3.2e-3}) {
-      const EnqueuedSample sample(per_launch_s, reading_s, granule);
-      EXPECT_EQ(sample.starved_s, 0) << per_launch_s << ", " << reading_s;
-      EXPECT_LE(sample.longest_s, 5e-3) << per_launch_s << ", " << reading_s;
-      if (granule == 1) {  // else all are enqueued ahead
-        EXPECT_GE(sample.readings, 25) << per_launch_s << ", " << reading_s;
-      }
-    }
-    EXPECT_EQ(EnqueuedSample(per_launch_s, 8e-3, granule).starved_s, 0) << "slow readings, " << per_launch_s;
-  }
-}
-
 TEST(LaunchesBetweenReadings, AreWholeGranules) {
   EXPECT_EQ(launches_between_readings(2.8e-3, 15e-6, 128), 384);
   EXPECT_EQ(launches_between_readings(0, 1, 1), 1) << "a launch that takes longer than all of it";
