@@ -203,7 +203,7 @@ struct BaselineReport {
   std::vector<AlgorithmReport> algorithms;
   int first = 0, best = 0;
   std::int64_t buffer_copies = 1;  ///< operand sets the samples rotate over
-  bool in_graphs = false;          ///< launches of all contenders come in CUDA graphs; later ones alone may, too
+  bool in_graphs = false;          ///< launches of whoever is compared come in CUDA graphs from the start
   std::uint64_t data_seed = 0;
   /// "1008x1008x1008" where cuBLASLt has no algorithm for the problem's own extents and was timed on these, with zeros
   /// added; else empty.

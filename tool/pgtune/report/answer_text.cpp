@@ -85,7 +85,7 @@ std::string noise_text(const session::NoiseFloor& floor) {
 
 std::string sampling_text(const session::Answer& answer, const Conditions& conditions) {
   if (!answer.from_final) return {};
-  const std::string launches = answer.in_graphs ? "; launches in CUDA graphs" : "";
+  const std::string launches = answer.in_graphs.value_or(false) ? "; launches in CUDA graphs" : "";
   switch (answer.sampling) {
     case Sampling::kShort:
       return (conditions.regime == Regime::kBurst ? "short: in the burst regime each sample follows a rest"

@@ -180,7 +180,7 @@ json bench_json(const BenchOutcome& outcome) {
                     {"margin", answer->floor.margin}};
     out["sampling"] = to_string(answer->sampling);
     out["lead_in_s"] = answer->lead_in_s ? json(*answer->lead_in_s) : json(nullptr);
-    out["in_graphs"] = answer->in_graphs;
+    out["in_graphs"] = answer->in_graphs ? json(*answer->in_graphs) : json(nullptr);
     out["voided_rounds"] = answer->voided_rounds;
     out["notes"] = answer->notes;
     out["baseline"] = {{"library", outcome.result.baseline.library},

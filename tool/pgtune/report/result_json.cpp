@@ -38,7 +38,7 @@ void add_evidence(json& out, const SearchOutcome& outcome, const session::Answer
   if (answer.strategy) out["strategy"] = *answer.strategy;
   out["sampling"] = to_string(answer.sampling);
   out["lead_in_s"] = answer.lead_in_s ? json(*answer.lead_in_s) : json(nullptr);
-  out["in_graphs"] = answer.in_graphs;
+  out["in_graphs"] = answer.in_graphs ? json(*answer.in_graphs) : json(nullptr);
   out["noise"] = {{"rounds", answer.floor.rounds},
                   {"half_width", answer.floor.rounds > 0 ? json(answer.floor.half_width) : json(nullptr)},
                   {"margin", answer.floor.margin}};

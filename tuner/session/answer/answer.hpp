@@ -184,7 +184,9 @@ struct Answer {
   /// Of race and final. Answers of earlier versions are short or unsettled.
   Sampling sampling = Sampling::kShort;
   std::optional<double> lead_in_s = {};  ///< median over the settled samples of final and confirm rounds
-  bool in_graphs = false;                ///< the winner's figures are of launches in CUDA graphs, for the most part
+  /// The winner's figures are of launches in CUDA graphs, for the most part; absent without a final and in answers of
+  /// earlier versions.
+  std::optional<bool> in_graphs = {};
   /// Rounds in which the winner that the final chose was measured again, and from which its figures and the baseline's
   /// come; 0: they come from the final.
   int confirm_rounds = 0;
@@ -232,7 +234,7 @@ struct Answer {
     visit("ranking", self.ranking);
     visit("sampling", self.sampling, kMayBeMissing);
     visit("lead_in_s", self.lead_in_s);
-    visit("in_graphs", self.in_graphs, kUnlessDefault);
+    visit("in_graphs", self.in_graphs);
     visit("confirm_rounds", self.confirm_rounds, kUnlessDefault);
     visit("ties", self.ties);
     visit("baseline_first_s", self.baseline_first_s);
