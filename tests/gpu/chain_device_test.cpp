@@ -112,7 +112,7 @@ class ChainOnDevice : public testing::TestWithParam<Case>, protected LaunchingGp
     const std::vector<std::uint16_t> expected = activations();
     for (const bool captured : {false, true}) {
       if (captured) {
-        ASSERT_TRUE(series.capture());
+        ASSERT_TRUE(series.capture(10e-6));
       }
       ASSERT_EQ(kLaunches % series.granule(), 0);
       for (int repeat = 0; repeat < 20; ++repeat) {

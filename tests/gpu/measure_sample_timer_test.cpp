@@ -88,6 +88,21 @@ TEST_F(OnSimulatedGpu, AContenderFarSlowerThanWhatGraphsAreForGetsItsGraphOnlyIn
   EXPECT_THAT(ways(round_of({{&fast_series, 10e-6}, {&slow_series, 150e-6}})), ElementsAre(true, true));
 }
 
+/// However many copies the launches go over: a graph of a hundred launches would take ten times the sample.
+TEST_F(OnSimulatedGpu, SamplesOfSlowContendersInGraphsAreAsLongAsOthers) {
+  for (const std::size_t copies : {1, 4, 100, 1000}) {
+    rotation_ = Rotation{copies};
+    Kernel first(10e-6), slow(2e-3);
+    LaunchSeries& fast_series = calibrated(first);
+    LaunchSeries& slow_series = calibrated(slow);
+    const auto samples = round_of({{&fast_series, 10e-6}, {&slow_series, 2e-3}});
+    EXPECT_THAT(ways(samples), ElementsAre(true, true));
+    for (const Sample& sample : samples) EXPECT_NEAR(sample.time_s, 20e-3, 5e-3) << copies << " copies";
+    EXPECT_GE(fast_series.granule(), 64);
+    EXPECT_LE(slow_series.granule(), 4);
+  }
+}
+
 /// Takes 30 us, and the host 3 us to launch it, or so long in the next `late` launches.
 struct LateHost {
   int late = 0;

@@ -7,8 +7,10 @@
 namespace pgtune::gpu {
 namespace {
 
-/// Few enough that a sample's length can be chosen.
-constexpr std::int64_t kMaxGraphLaunches = 128;
+/// So long that starting a graph costs little beside what it runs, and short beside a sample.
+constexpr double kGraph_s = 4e-3;
+/// So many do, whatever they take.
+constexpr std::int64_t kEnoughLaunches = 64;
 
 /// cudaGraphGetEdges() with the edges' data, which has another name before CUDA 13.
 cudaError_t get_edges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, cudaGraphEdgeData* data,
@@ -36,10 +38,11 @@ std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min
   return (launches + granule - 1) / granule * granule;
 }
 
-CudaResult<> LaunchSeries::capture(std::int64_t least) {
+CudaResult<> LaunchSeries::capture(double per_launch_s) {
   if (captured()) return {};
+  const std::int64_t least = std::min(launches_for(kGraph_s, per_launch_s, 1, 1), kEnoughLaunches), most = 2 * least;
   const auto copies = static_cast<std::int64_t>(rotation_.copies);
-  const std::int64_t graphs = (copies + kMaxGraphLaunches - 1) / kMaxGraphLaunches;
+  const std::int64_t graphs = (copies + most - 1) / most;
   const std::int64_t turns = copies < least ? (least + copies - 1) / copies : 1;
   const std::int64_t launches = (turns * copies + graphs - 1) / graphs;
   std::vector<GraphExec> captured_graphs;  // all or none: a part would skip copies

@@ -38,23 +38,23 @@ struct Rotation {
   std::shared_ptr<LaunchMode> mode = std::make_shared<LaunchMode>();  ///< never null
 };
 
-/// Enough that starting a graph costs little beside what it runs.
-inline constexpr std::int64_t kUsualGraphLaunches = 64;
-
 class LaunchSeries {
  public:
   /// `launchable` and the rotation's sweep must outlive the series.
   LaunchSeries(Launchable& launchable, Rotation rotation, cudaStream_t stream)
       : launchable_(&launchable), rotation_(std::move(rotation)), stream_(stream) {}
 
-  /// Puts launches into CUDA graphs of granule() each, `least` or more, which enqueue() then replays in turn: for
-  /// launches so short that the host could not keep the GPU busy one by one. The launchable must have been launched
-  /// before (lazy loading cannot be captured). Does nothing where that has been done.
-  [[nodiscard]] CudaResult<> capture(std::int64_t least = kUsualGraphLaunches);
+  /// Puts launches into CUDA graphs of granule() each, which enqueue() then replays in turn: for launches so short that
+  /// the host could not keep the GPU busy one by one. Graphs of launches that take long, by `per_launch_s`, have few,
+  /// so that a sample's length can be chosen. The launchable must have been launched before (lazy loading cannot be
+  /// captured). Does nothing where that has been done.
+  [[nodiscard]] CudaResult<> capture(double per_launch_s);
   /// The mode of all series of its rotation.
   [[nodiscard]] LaunchMode& mode() const { return *rotation_.mode; }
   /// capture(), where mode() has graphs.
-  [[nodiscard]] CudaResult<> follow_mode() { return mode().in_graphs() ? capture() : CudaResult<>{}; }
+  [[nodiscard]] CudaResult<> follow_mode(double per_launch_s) {
+    return mode().in_graphs() ? capture(per_launch_s) : CudaResult<>{};
+  }
 
   [[nodiscard]] bool captured() const { return !graphs_.empty(); }
 

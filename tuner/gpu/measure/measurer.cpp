@@ -236,7 +236,7 @@ Result<EnergyWindow> Measurer::State::load_energy(const protocol::EnergyRequest&
   problem->keep_finalists({entry->finalist});
   const auto [series, per_launch_s] = entry->contender;
   // As it was timed beside others.
-  if (auto ok = series->follow_mode(); !ok) return tl::unexpected(to_error(ok.error()));
+  if (auto ok = series->follow_mode(per_launch_s); !ok) return tl::unexpected(to_error(ok.error()));
   return measure_load_energy(request, *nvml, *series, per_launch_s, *kernels, info.sm_count);
 }
 

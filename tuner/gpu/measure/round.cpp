@@ -36,7 +36,8 @@ bool follow_mode(std::span<const RoundContender> contenders, Samples& samples) {
     const bool failed = samples[i] && !*samples[i];
     if (series == nullptr || failed || series->captured() || !series->mode().in_graphs()) continue;
     followed = true;
-    if (const auto captured = series->follow_mode(); !captured) samples[i] = tl::unexpected(captured.error());
+    if (const auto captured = series->follow_mode(contenders[i].per_launch_s); !captured)
+      samples[i] = tl::unexpected(captured.error());
   }
   return followed;
 }

@@ -90,7 +90,7 @@ CudaResult<Sample> SampleTimer::run_unless_launch_bound(LaunchSeries& series, co
     if (!timed->launch_bound) return timed->sample;  // as no graph's is
     if (++bound < kMostOneByOne) continue;
     series.mode().set(true);
-    if (auto ok = series.capture(); !ok) return tl::unexpected(ok.error());
+    if (auto ok = series.capture(timed->sample.per_launch_s()); !ok) return tl::unexpected(ok.error());
   }
 }
 

@@ -30,7 +30,7 @@ CudaResult<Sample> calibrate(LaunchSeries& series, SampleTimer& timer, double ch
   }
   series.mode().choose(probe->per_launch_s());
   if (!series.mode().in_graphs() || probe->per_launch_s() >= kNoGraph_s) return probe;
-  if (auto ok = series.capture(); !ok) return tl::unexpected(ok.error());
+  if (auto ok = series.capture(probe->per_launch_s()); !ok) return tl::unexpected(ok.error());
   return timer.time(series, series.granule());
 }
 

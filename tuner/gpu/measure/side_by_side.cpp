@@ -21,7 +21,7 @@ CudaResult<SideBySide> time_side_by_side(SampleTimer& timer, LaunchSeries& first
     // Loaded before a capture.
     if (auto ok = one->enqueue(kLeastLaunches); !ok) return tl::unexpected(ok.error());
     if (launch_s >= kInGraphsBelow_s) continue;
-    if (auto ok = one->capture(); !ok) return tl::unexpected(ok.error());
+    if (auto ok = one->capture(launch_s); !ok) return tl::unexpected(ok.error());
   }
   SideBySide out;
   const std::array times{&out.first_s, &out.second_s};
