@@ -30,14 +30,43 @@ std::set<RowId> recently_active(const Database& database) {
   return active;
 }
 
+/// Of each session those whose trials its finalists came from: a search goes on with what an interrupted one tried, and
+/// a replay of it needs these trials.
+std::map<RowId, std::set<RowId>> lenders(const Database& database) {
+  Statement statement(database,
+                      "SELECT DISTINCT borrowing.id, trials.session FROM contenders"
+                      " JOIN sessions AS borrowing ON borrowing.id = contenders.session"
+                      " JOIN trials ON trials.variant = contenders.variant AND trials.session <> borrowing.id"
+                      " JOIN sessions AS lending ON lending.id = trials.session AND lending.problem = borrowing.problem"
+                      " WHERE NOT EXISTS (SELECT 1 FROM trials AS own WHERE own.session = borrowing.id"
+                      " AND own.variant = contenders.variant)");
+  std::map<RowId, std::set<RowId>> lenders;
+  while (statement.step()) {
+    RowId borrower = 0, lender = 0;
+    statement >> borrower >> lender;
+    lenders[borrower].insert(lender);
+  }
+  return lenders;
+}
+
 /// Judges sessions, which come newest first.
 class Judge {
  public:
-  Judge(const PruneRules& rules, std::set<RowId> active, std::map<RowId, std::vector<TemplateRow>> templates)
-      : rules_(rules), active_(std::move(active)), templates_(std::move(templates)) {}
+  Judge(const PruneRules& rules, const Database& database)
+      : rules_(rules),
+        active_(recently_active(database)),
+        templates_(tried_templates(database)),
+        lenders_(lenders(database)) {}
 
   /// Why the session goes; empty where it stays.
   std::string reason(const SessionRow& session) {
+    std::string reason = broken_rule(session);
+    if (reason.empty()) needed_.merge(std::set(lenders_[session.id]));
+    return reason;
+  }
+
+ private:
+  std::string broken_rule(const SessionRow& session) {
     const std::string old_template = older_template(session.id);
     const std::string& branch = driver_branches_.try_emplace(session.device_uuid, session.driver_branch).first->second;
     if (rules_.old_templates && !old_template.empty()) {
@@ -49,20 +78,21 @@ class Judge {
     if (rules_.replayed && session.source == Source::kReplay) {
       return "replayed from a recording";
     }
+    const bool needed = needed_.contains(session.id);
     if (session.finished_at.empty()) {
-      return rules_.unfinished && !active_.contains(session.id) ? "never finished" : "";
+      return rules_.unfinished && !needed && !active_.contains(session.id) ? "never finished" : "";
     }
     if (rules_.keep_newest) {
-      const std::int64_t newer = finished_[std::tie(session.problem_key, session.device_uuid, session.template_name,
+      const std::string& device = rules_.any_board ? session.device_class : session.device_uuid;
+      const std::int64_t newer = finished_[std::tie(session.problem_key, device, session.template_name,
                                                     session.conditions_key, session.source, session.kind)]++;
-      if (newer >= *rules_.keep_newest) {
+      if (newer >= *rules_.keep_newest && !needed) {
         return std::to_string(newer) + (newer == 1 ? " newer one" : " newer ones");
       }
     }
     return "";
   }
 
- private:
   /// The name of a template of which the session has variants of an older content than the newest; empty: none. The
   /// session's own hash would not do: it is that of a set, and changes with presets, by which no result gets old.
   std::string older_template(RowId session) {
@@ -77,6 +107,8 @@ class Judge {
   PruneRules rules_;
   std::set<RowId> active_;
   std::map<RowId, std::vector<TemplateRow>> templates_;
+  std::map<RowId, std::set<RowId>> lenders_;
+  std::set<RowId> needed_;  ///< their trials are in the answers of sessions that stay
   std::map<std::string, std::string> content_hashes_, driver_branches_;
   std::map<Question, std::int64_t> finished_;
 };
@@ -112,7 +144,7 @@ void delete_unused(const Database& database, const TableShapes& shapes) {
 }  // namespace
 
 std::vector<PrunedSession> sessions_to_prune(const Database& database, const PruneRules& rules) {
-  Judge judge(rules, recently_active(database), tried_templates(database));
+  Judge judge(rules, database);
   std::vector<PrunedSession> pruned;
   for (auto& session : list_sessions(database)) {
     const std::string reason = judge.reason(session);

@@ -13,10 +13,12 @@
 
 namespace pgtune::db {
 
-/// What to drop; a session is dropped when any rule says so.
+/// What to drop; a session is dropped when any rule says so. One that a search which stays went on with is kept by
+/// keep_newest and unfinished.
 struct PruneRules {
   /// Of each problem, device, template name, conditions, source and kind, all but this many newest finished sessions.
   std::optional<std::int64_t> keep_newest = {};
+  bool any_board = false;      ///< keep_newest counts sessions of all boards of a device class together
   bool old_templates = false;  ///< sessions with variants of a template of another content than its newest session's
   bool old_drivers = false;    ///< sessions of a device under another driver branch than its newest session's
   bool unfinished = false;     ///< sessions that never finished and wrote nothing for kQuietTime: killed ones

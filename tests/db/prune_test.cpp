@@ -64,6 +64,33 @@ TEST_F(Prune, KeepsTheNewestOfEachQuestion) {
   EXPECT_EQ(list_sessions(database_).size(), 1U);
 }
 
+TEST_F(Prune, BoardsOfAClassCountAsOneWhereThatIsAskedFor) {
+  TestSession other_board, other_class;
+  other_board.device.uuid = "GPU-other";
+  other_class.device.uuid = "GPU-third";
+  other_class.device.sm_count += 1;
+  const auto first = session({}), second = session(other_board);
+  session({});
+  session(other_class);
+  EXPECT_THAT(pruned({.keep_newest = 1}), ElementsAre(first));
+  EXPECT_THAT(pruned({.keep_newest = 1, .any_board = true}), ElementsAre(second));
+  EXPECT_EQ(list_sessions(database_).size(), 2U);
+}
+
+TEST_F(Prune, KeepsTheTrialsThatANewerSearchWentOnWith) {
+  const auto unused = session({}, false), interrupted = session({}, false), went_on = TestSession().begin(database_);
+  save_rounds(database_, went_on, Stage::kFinal,
+              {testing::rounds_of("A=" + std::to_string(interrupted), {testing::sample(1)})});
+  finish_session(database_, went_on, std::nullopt);
+  execute(database_, "UPDATE sessions SET started_at = '2020-01-01T00:00:00Z'");
+  execute(database_, "UPDATE trials SET recorded_at = 0");
+  const PruneRules rules{.keep_newest = 1, .unfinished = true};
+  EXPECT_THAT(pruned(rules), ElementsAre(unused));
+  const auto newest = session({});
+  EXPECT_THAT(pruned(rules), ElementsAre(went_on, interrupted));
+  EXPECT_EQ(list_sessions(database_).at(0).id, newest);
+}
+
 TEST_F(Prune, DropsOldTemplatesAndDrivers) {
   TestSession old_template, old_driver, other_template;
   old_template.template_row.content_hash = "0ld";

@@ -194,9 +194,10 @@ if [ "\$1" = devices ]; then
   exit
 fi
 while [ \$# -gt 0 ]; do
-  case "\$1" in --db) database=\$2 ;; -o) copy=\$2 ;; search) searches=yes ;; esac
+  case "\$1" in --db) database=\$2 ;; -o) copy=\$2 ;; search) searches=yes ;; prune) prunes=yes ;; esac
   shift
 done
+[ -z "\${prunes:-}" ] || exit 0
 [ -z "\${searches:-}" ] || { echo searched >>"\$database"; exit "\$(cat "$work/code")"; }
 cp "\$database" "\$copy"
 END
@@ -215,6 +216,7 @@ record_uses_every_gpu_and_goes_on_where_it_stopped() {
   [ "$(grep -c searched "$tree/recordings/h200-f32.db")" = 2 ] || fail "the database of the first run was not used again"
   [ ! -e "$tree/recordings/h200-f32-2.db" ] || fail "a part of the old recording is left"
   [ "$(grep -c '^search --device all --shapes configs/shapes/sgemm.txt' "$work/called")" = 2 ] || fail "$(cat "$work/called")"
+  grep -q '^db prune --keep 1 --any-board --unfinished --db .*/f32.newest.db$' "$work/called" || fail "$(cat "$work/called")"
   expect 0 scripts/record --device 0,2 --budget 28 bf16
   grep -q '^search --device 0,2 .*--dtype bf16.*--budget 28' "$work/called" || fail "$(cat "$work/called")"
 }

@@ -115,6 +115,9 @@ TEST_F(DatabaseUpkeepTest, PruneWithoutARuleOrADatabase) {
   EXPECT_EQ(nothing.exit_code, 2);
   EXPECT_THAT(nothing.err, AllOf(HasSubstr("nothing says what to drop"), HasSubstr("--old-templates")));
   EXPECT_EQ(pgtune({"db", "prune", "--keep", "-1", "--db", path("a.db")}).exit_code, 2);
+  const Finished boards = pgtune({"db", "prune", "--any-board", "--unfinished", "--db", path("a.db")});
+  EXPECT_EQ(boards.exit_code, 2);
+  EXPECT_THAT(boards.err, HasSubstr("--keep"));
   for (const char* command : {"prune", "vacuum"}) {
     std::vector<std::string> arguments{"db", command, "--db", path("none.db")};
     if (std::string(command) == "prune") arguments.emplace_back("--unfinished");

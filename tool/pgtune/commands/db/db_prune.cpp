@@ -24,7 +24,8 @@ class PruneCommand final : public Command {
   std::string description() const override { return "Drop sessions that are no longer wanted; --dry-run says which"; }
   std::string examples() const override {
     return "pgtune db prune --unfinished --dry-run\n"
-           "pgtune db prune --keep 3 --old-templates --old-drivers";
+           "pgtune db prune --keep 3 --old-templates --old-drivers\n"
+           "pgtune db prune --keep 1 --any-board --unfinished";
   }
 
   void add_options(CommandLine& app) override {
@@ -32,6 +33,9 @@ class PruneCommand final : public Command {
     app.add_option("--keep", keep_,
                    "Keep the N newest finished sessions of each problem, device, template, conditions and source")
         .option_text("N");
+    app.add_flag("--any-board", rules_.any_board,
+                 "With --keep: count sessions of all boards of one class of GPU together, for a file with one result "
+                 "a problem");
     app.add_flag("--old-templates", rules_.old_templates,
                  "Drop sessions of a template that had another content than in its newest session");
     app.add_flag("--old-drivers", rules_.old_drivers,
@@ -50,6 +54,8 @@ class PruneCommand final : public Command {
       throw CommandError(ErrorKind::kUsage,
                          "nothing says what to drop. Give --keep N, --old-templates, --old-drivers, --unfinished or "
                          "--replayed; --dry-run shows what would go.");
+    if (rules_.any_board && !rules_.keep_newest)
+      throw CommandError(ErrorKind::kUsage, "--any-board says how --keep counts; give --keep N with it.");
     // Looking comes first: a file that is not there is not made, and one without such sessions is not written.
     std::vector<db::PrunedSession> pruned =
         db::sessions_to_prune(context.open_database(database_, db::OpenMode::kReadOnly), rules_);
