@@ -379,6 +379,45 @@ ci_says_what_cannot_run_here() {
   says "NOT TESTED: the first command in a bare system after"
 }
 
+# --- sanitize-gpu -----------------------------------------------------------------------------------------------------
+# A program with one test of two variants, and a compute-sanitizer that ends with $work/code after $work/seconds.
+stand_in_sanitizer() {
+  cat >"$work/variants" <<'END'
+#!/bin/sh
+case "$*" in *list_tests*) echo "  AreRightOnSmall/mine  # GetParam()" ;; *) echo "launched 2 variants" ;; esac
+END
+  chmod +x "$work/variants"
+  stand_in compute-sanitizer "case \"\$1\" in --version) echo 'Version 1'; exit ;; esac
+echo \$\$ >'$work/pid'; sleep \$(cat '$work/seconds'); echo 'launched 2 variants'; echo '======== ERROR SUMMARY: 0 errors'; exit \$(cat '$work/code')"
+}
+
+sanitize_gpu_says_what_each_tool_found() {
+  stand_in_sanitizer
+  echo 0 | tee "$work/seconds" >"$work/code"
+  expect 0 scripts/sanitize-gpu --program "$work/variants" --logs "$work/logs"
+  [ "$(grep -c 'OnSmall/mine  *2  *0 .* ok$' "$work/said")" = 4 ] || fail "not four tools without a finding"
+  echo 99 >"$work/code"
+  expect 1 scripts/sanitize-gpu --program "$work/variants" --logs "$work/logs"
+  last_line_has "exit 99"
+}
+
+sanitize_gpu_leaves_nothing_running_where_it_is_interrupted() {
+  stand_in_sanitizer
+  echo 60 >"$work/seconds"
+  (cd "$tree" && exec scripts/sanitize-gpu --program "$work/variants" --logs "$work/logs") >"$work/said" 2>&1 &
+  local script=$! code=0
+  until [ -s "$work/pid" ]; do kill -0 "$script" 2>/dev/null || fail "it ended by itself"; sleep 0.05; done
+  kill -TERM "$script"
+  wait "$script" || code=$?
+  [ "$code" = 143 ] || fail "it ended with $code"
+  local left=100
+  # Gone, or dead and not yet seen to be by whoever inherits it.
+  while grep -q '^State:.*[^Z] (' "/proc/$(cat "$work/pid")/status" 2>/dev/null; do
+    [ $((left -= 1)) -gt 0 ] || fail "the tool goes on"
+    sleep 0.05
+  done
+}
+
 # --- validation suites ------------------------------------------------------------------------------------------------
 validation_suites_are_as_drawn() {
   command -v python3 >/dev/null || exit 77
