@@ -196,53 +196,6 @@ TEST_F(OnSimulatedGpu, AfterALostContextNobodyIsTimed) {
   EXPECT_FALSE(timed_[3]);
 }
 
-/// What is left of a lead-in and what is enqueued ahead, then readings of the energy counter and launches in turn, as
-/// in a settled sample.
-struct ReadSample {
-  double waited_s = 0;   ///< the GPU, for the host
-  double longest_s = 0;  ///< from one reading to the next
-  int readings = 0;
-
-  ReadSample(LaunchSeries& series, double launch_s, double reading_s) {
-    constexpr double kLeadIn_s = 30e-3, kSample_s = 0.25;
-    constexpr std::int64_t kAhead = 512;
-    enqueue(series, static_cast<std::int64_t>(kLeadIn_s / launch_s) + kAhead * series.granule());
-    const double begin_s = simulated::waited_s();
-    double last_s = simulated::host_s();
-    for (auto left = static_cast<std::int64_t>(kSample_s / launch_s) - kAhead * series.granule(); left > 0;
-         ++readings) {
-      simulated::host_works(reading_s);
-      if (readings > 0) longest_s = std::max(longest_s, simulated::host_s() - last_s);
-      last_s = simulated::host_s();
-      const std::int64_t next = launches_between_readings(reading_s, launch_s, series.granule());
-      enqueue(series, next);
-      left -= next;
-    }
-    waited_s = simulated::waited_s() - begin_s;
-  }
-
-  static void enqueue(LaunchSeries& series, std::int64_t launches) { EXPECT_TRUE(series.enqueue(launches)); }
-};
-
-TEST_F(OnSimulatedGpu, LaunchesBetweenReadingsKeepItBusyAndReadingsCloseTogether) {
-  simulated::reset({.graph_saves_s = 0});
-  for (const double launch_s : {3e-6, 15e-6, 23e-6, 50e-6, 100e-6, 240e-6}) {
-    for (const double reading_s : {1e-3, 2.8e-3, 3.2e-3, 8e-3}) {
-      SCOPED_TRACE(fmt::format("{} s a launch, {} s a reading", launch_s, reading_s));
-      rotation_ = Rotation{4};
-      Kernel kernel(launch_s);
-      LaunchSeries& series = calibrated(kernel);
-      const ReadSample sample(series, launch_s, reading_s);
-      EXPECT_NEAR(sample.waited_s, 0, 1e-12);
-      if (reading_s > 4e-3) continue;  // steps of the counter are known too late in any case
-      EXPECT_LE(sample.longest_s, 5e-3);
-      if (!series.captured()) {  // else all are enqueued ahead
-        EXPECT_GE(sample.readings, 25);
-      }
-    }
-  }
-}
-
 /// Adds kernels as it is told, without a check.
 class OwnBaseline final : public Baseline {
  public:

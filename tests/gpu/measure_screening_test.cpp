@@ -72,12 +72,6 @@ TEST(LaunchMode, IsOneForAllSeriesOfARotationAndItsCopies) {
   EXPECT_FALSE(elsewhere.mode().in_graphs());
 }
 
-TEST(LaunchesBetweenReadings, AreWholeGranules) {
-  EXPECT_EQ(launches_between_readings(2.8e-3, 15e-6, 128), 384);
-  EXPECT_EQ(launches_between_readings(0, 1, 1), 1) << "a launch that takes longer than all of it";
-  EXPECT_EQ(launches_between_readings(0, 0, 1), 4001) << "an estimate of 0 is a microsecond";
-}
-
 TEST(Screening, MedianIsOverSamplesPerLaunch) {
   Screening screening;
   EXPECT_EQ(screening.median_per_launch_s(), 0);

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "tests/nvml/fake_nvml_test.hpp"
@@ -29,6 +31,7 @@ TEST(Telemetry, WithoutNvmlNothingIsRecorded) {
   telemetry.record_temperature(sample);
   telemetry.record_throttling(telemetry.throttle_times(), sample);
   EXPECT_EQ(sample, Sample());
+  EXPECT_EQ(telemetry.watch(), nullptr);
 }
 
 /// What a counter that steps every 100 ms, from 30 ms on, says of 700 W, read at `readings_ms` from then on.
@@ -78,6 +81,31 @@ TEST_F(TelemetryOnGpu, RecordsTemperatureAndTheCountersDifferences) {
   ASSERT_TRUE(sample.power_cap_s);
   EXPECT_NEAR(*sample.power_cap_s, 3e-3, 1e-9);
   EXPECT_EQ(sample.thermal_s, 0.0);
+}
+
+TEST_F(TelemetryOnGpu, AWatchSeesPowerAndTheCountersOfItsBeginning) {
+  gpu().add("energy_period_ms 20");  // a joule each: 50 W
+  gpu().add("field 74 5000000");
+  const auto nvml = Nvml::open();
+  ASSERT_TRUE(nvml) << nvml.error().text();
+  const Telemetry telemetry(*nvml->device("GPU-known"));
+  SampleWatch::Seen seen;
+  for (int i = 0; i < 50 && !seen.power_w; ++i) {  // a busy machine may see steps too late
+    const auto watch = telemetry.watch();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    seen = watch->end();
+  }
+  ASSERT_TRUE(seen.power_w);
+  EXPECT_NEAR(*seen.power_w, 50, 15);
+  EXPECT_EQ(seen.throttled_before.power_cap_s, 5e-3);
+  gpu().replace({"field", "74"}, "field 74 8000000");
+  EXPECT_EQ(telemetry.watch()->end().throttled_before.power_cap_s, 8e-3);
+}
+
+TEST_F(TelemetryOnGpu, AWatchThatNobodyEndsEndsItself) {
+  const auto nvml = Nvml::open();
+  ASSERT_TRUE(nvml) << nvml.error().text();
+  EXPECT_NE(Telemetry(*nvml->device("GPU-known")).watch(), nullptr);
 }
 
 TEST_F(TelemetryOnGpu, LeavesOutWhatTheGpuLacks) {

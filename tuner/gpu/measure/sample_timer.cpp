@@ -25,11 +25,6 @@ constexpr std::int64_t kJudgedLaunches = 8;
 
 }  // namespace
 
-std::int64_t launches_between_readings(double reading_s, double per_launch_s, std::int64_t granule) {
-  constexpr double kFaster = 1.5, kLeast_s = 4e-3;
-  return launches_for(std::max(kFaster * reading_s, kLeast_s), per_launch_s, 1, granule);
-}
-
 CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(const HelperKernels& kernels, int sm_count,
                                                              Telemetry telemetry) {
   auto clock = ClockMeter::create(kernels, sm_count);
@@ -71,7 +66,7 @@ CudaResult<Sample> SampleTimer::time_settled(LaunchSeries& series, double per_la
   const auto lead_in = [&] {
     return settle(series, launches_in(rule.piece_s), rule.after(host_s_() - settled_end_s_));
   };
-  auto sample = run_unless_launch_bound(series, {launches_in(sample_s), Watch::kPower, per_launch_s}, lead_in);
+  auto sample = run_unless_launch_bound(series, {launches_in(sample_s), Watch::kPower}, lead_in);
   if (!sample) return sample;
   settled_end_s_ = host_s_();
   float lead_in_ms = 0;
@@ -97,7 +92,6 @@ CudaResult<Sample> SampleTimer::run_unless_launch_bound(LaunchSeries& series, co
 CudaResult<> SampleTimer::settle(LaunchSeries& series, std::int64_t launches, const SettlingRule& rule) {
   const cudaStream_t stream = series.stream();
   settling_.clear();
-  power_ = {};
   std::array<std::int64_t, kQueuedPieces + 1> counts{};
   std::size_t queued = 0, done = 0;
   const auto event_of = [&](std::size_t piece) { return piece_ends_[piece % piece_ends_.size()].get(); };
@@ -136,19 +130,26 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, const Want
   auto done = clock_.clear(stream)
                   .and_then([&] { return series.sweep_l2(); })
                   .and_then(lead_in)
-                  .and_then([&] { return clock_.read_before(stream); })
+                  .and_then([&] {
+                    if (wanted.watch == Watch::kPower) timed.watch = telemetry_.watch();
+                    return clock_.read_before(stream);
+                  })
                   .and_then([&] { return check(cudaEventRecord(start_.get(), stream), "starting a sample"); })
                   .and_then([&] { return enqueue(series, wanted, timed); })
                   .and_then([&] { return check(cudaEventRecord(stop_.get(), stream), "ending a sample"); })
                   .and_then([&] { return clock_.read_after(stream); })
                   .and_then([&] {
-                    if (wanted.watch != Watch::kTemperature && !timed.throttled)
+                    if (wanted.watch == Watch::kThrottling && !timed.throttled)
                       timed.throttled = telemetry_.throttle_times();
-                    return wanted.watch == Watch::kPower ? watch_power(timed.sample) : CudaResult<>{};
-                  })
-                  .and_then([&] { return check(cudaStreamSynchronize(stream), "running a sample"); });
+                    return check(cudaStreamSynchronize(stream), "running a sample");
+                  });
   if (!done) return tl::unexpected(done.error());
   Sample& sample = timed.sample;
+  if (timed.watch) {
+    const SampleWatch::Seen seen = timed.watch->end();
+    timed.throttled = seen.throttled_before;
+    sample.power_w = seen.power_w;
+  }
   telemetry_.record_temperature(sample);
   if (timed.throttled) telemetry_.record_throttling(*timed.throttled, sample);
 
@@ -162,17 +163,6 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, const Want
   return timed;
 }
 
-CudaResult<> SampleTimer::watch_power(Sample& sample) {
-  constexpr auto kBetweenReadings = std::chrono::milliseconds(1);
-  CudaResult<bool> ended = false;
-  while ((ended = has_happened(stop_.get(), "waiting for a sample's end")) && !*ended) {
-    telemetry_.read_energy(power_);
-    std::this_thread::sleep_for(kBetweenReadings);
-  }
-  sample.power_w = power_.power_w();
-  return ended.map([](bool) {});
-}
-
 CudaResult<> SampleTimer::enqueue(LaunchSeries& series, const Wanted& wanted, Timed& timed) {
   const auto enqueue_some = [&](std::int64_t count) {
     return series.enqueue(count).map([&](std::int64_t enqueued) { timed.sample.launches += enqueued; });
@@ -181,17 +171,9 @@ CudaResult<> SampleTimer::enqueue(LaunchSeries& series, const Wanted& wanted, Ti
   const std::int64_t last = judged ? kFewLaunches : 0, others = wanted.launches - last;
   auto ok = enqueue_some(std::min(others, kAheadPieces * series.granule()));
   // Where this was all, a reading would put the sample's end off until the host is back.
-  if (ok && timed.sample.launches < others && wanted.watch != Watch::kTemperature)
+  if (ok && timed.sample.launches < others && wanted.watch == Watch::kThrottling)
     timed.throttled = telemetry_.throttle_times();
-  while (ok && timed.sample.launches < others) {
-    std::int64_t next = others;
-    if (wanted.watch == Watch::kPower) {
-      const double begin_s = host_s_();
-      telemetry_.read_energy(power_);
-      next = launches_between_readings(host_s_() - begin_s, wanted.per_launch_s, series.granule());
-    }
-    ok = enqueue_some(std::min(next, others - timed.sample.launches));
-  }
+  if (ok && timed.sample.launches < others) ok = enqueue_some(others - timed.sample.launches);
   if (!ok || !judged) return ok;
   return check(cudaEventRecord(nearly_done_.get(), series.stream()), "nearly ending a sample")
       .and_then([&] { return enqueue_some(last); })

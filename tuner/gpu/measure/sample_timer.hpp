@@ -18,17 +18,11 @@
 
 namespace pgtune::gpu {
 
-/// How many launches of about `per_launch_s` to enqueue between two readings of the energy counter, which take
-/// `reading_s` each: what the GPU runs in one and a half of them, so that it never waits for the host, and 4 ms' worth
-/// at least. Where the stream's queue is full, the host waits until so many have run, and readings are that far apart:
-/// CounterPower wants 5 ms at most. `granule`: of the series.
-[[nodiscard]] std::int64_t launches_between_readings(double reading_s, double per_launch_s, std::int64_t granule);
-
 /// What of NVML's a sample records.
 enum class Watch {
   kTemperature,
   kThrottling,  ///< temperature too; costs the pause after the sample about 1 ms, and means little for a short sample
-  kPower,       ///< throttling too; reads the energy counter all the time, for samples that the host only waits for
+  kPower,       ///< throttling too; reads the energy counter all the time, for long samples
 };
 
 /// The host's time in seconds since whenever, which never goes back.
@@ -65,12 +59,12 @@ class SampleTimer {
   struct Wanted {
     std::int64_t launches = 0;
     Watch watch = Watch::kTemperature;
-    double per_launch_s = 0;  ///< about; for kPower
   };
   struct Timed {
     Sample sample;
     bool launch_bound = false;
     std::optional<ThrottleTimes> throttled;  ///< counters at the sample's beginning, or right after it was enqueued
+    std::unique_ptr<SampleWatch> watch;
   };
 
   SampleTimer(ClockMeter clock, Telemetry telemetry, HostClock host_s)
@@ -81,11 +75,9 @@ class SampleTimer {
                                                            const EnqueueLeadIn& lead_in);
   /// Enqueues pieces of `launches` and waits for them until they have settled; the last ones are still running then.
   [[nodiscard]] CudaResult<> settle(LaunchSeries& series, std::int64_t launches, const SettlingRule& rule);
-  /// Enqueues the timed launches and, in between where they are many, reads the throttle counters and the energy
-  /// counter. Says whether the sample is launch-bound.
+  /// Enqueues the timed launches and, in between where they are many, reads the throttle counters of a sample that has
+  /// no watch. Says whether the sample is launch-bound.
   [[nodiscard]] CudaResult<> enqueue(LaunchSeries& series, const Wanted& wanted, Timed& timed);
-  /// The sample's power, from the energy counter, which is read until the stop event has passed.
-  [[nodiscard]] CudaResult<> watch_power(Sample& sample);
 
   ClockMeter clock_;
   Telemetry telemetry_;
@@ -97,7 +89,6 @@ class SampleTimer {
   Event lead_in_start_;
   std::array<Event, kQueuedPieces + 1> piece_ends_;  ///< in turn
   std::vector<SettlingPoint> settling_;
-  CounterPower power_;                                               ///< of the present settled sample
   double settled_end_s_ = -std::numeric_limits<double>::infinity();  ///< of the last settled sample
 };
 

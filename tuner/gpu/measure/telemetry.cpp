@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace pgtune::gpu {
 
@@ -12,7 +13,6 @@ std::optional<double> counted_s(std::optional<double> before_s, std::optional<do
 }
 
 void CounterPower::add(double now_s, double energy_j) {
-  // While launches are queued readings are rarer: a step seen late would make the time between steps too short.
   constexpr double kKnownTo_s = 5e-3;
   const Reading reading{now_s, energy_j};
   if (last_ && energy_j != last_->energy_j && now_s - last_->at_s <= kKnownTo_s) {
@@ -29,11 +29,28 @@ std::optional<double> CounterPower::power_w() const {
   return (last_step_->energy_j - first_step_->energy_j) / (last_step_->at_s - first_step_->at_s);
 }
 
-void Telemetry::read_energy(CounterPower& power) const {
-  if (!device_) return;
-  const auto energy_j = device_->energy_j();
-  const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
-  if (energy_j) power.add(now.count(), *energy_j);
+SampleWatch::SampleWatch(NvmlDevice device)
+    : device_(std::move(device)), thread_([this](const std::stop_token& ended) { read(ended); }) {}
+
+void SampleWatch::read(const std::stop_token& ended) {
+  constexpr auto kBetweenReadings = std::chrono::milliseconds(1);
+  throttled_before_ = device_.throttle_times();
+  while (!ended.stop_requested()) {
+    const auto energy_j = device_.energy_j();
+    const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
+    if (energy_j && !ended.stop_requested()) power_.add(now.count(), *energy_j);
+    std::this_thread::sleep_for(kBetweenReadings);
+  }
+}
+
+SampleWatch::Seen SampleWatch::end() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+  return {throttled_before_, power_.power_w()};
+}
+
+std::unique_ptr<SampleWatch> Telemetry::watch() const {
+  return device_ ? std::make_unique<SampleWatch>(*device_) : nullptr;
 }
 
 ThrottleTimes Telemetry::throttle_times() const { return device_ ? device_->throttle_times() : ThrottleTimes{}; }

@@ -3,8 +3,10 @@
 // field means that nothing is recorded, never a failure.
 #pragma once
 
+#include <memory>
 #include <optional>
-#include <string>
+#include <stop_token>
+#include <thread>
 
 #include "tuner/gpu/nvml/nvml.hpp"
 #include "tuner/model/records.hpp"
@@ -17,7 +19,7 @@ namespace pgtune::gpu {
 
 /// Mean power between the first and the last step of an energy counter, whatever its step is: the counter stands still
 /// in between, so that only the instants of its steps say how much was drawn by when. A step counts where the reading
-/// before it was 5 ms earlier at most.
+/// before it was 5 ms earlier at most: one that is seen late would make the time between steps too short.
 class CounterPower {
  public:
   /// A reading; `now_s` on any clock that never goes back.
@@ -32,6 +34,29 @@ class CounterPower {
   std::optional<Reading> last_, first_step_, last_step_;
 };
 
+/// Reads a GPU's counters while a long sample runs, in a thread of its own: the one that enqueues launches waits for
+/// places in the stream's queue, at times for longer than an instant of the energy counter has to be known to.
+class SampleWatch {
+ public:
+  struct Seen {
+    ThrottleTimes throttled_before;  ///< when the watch began
+    std::optional<double> power_w;   ///< see CounterPower
+  };
+
+  /// Begins at once.
+  explicit SampleWatch(NvmlDevice device);
+  /// What was seen until now; the reading that is under way, of some 3 ms, is waited for and does not count.
+  [[nodiscard]] Seen end();
+
+ private:
+  void read(const std::stop_token& ended);
+
+  NvmlDevice device_;
+  ThrottleTimes throttled_before_;
+  CounterPower power_;
+  std::jthread thread_;  ///< the last member: it reads the others
+};
+
 class Telemetry {
  public:
   /// Records nothing.
@@ -40,8 +65,8 @@ class Telemetry {
 
   /// The counters now; about 1 ms.
   [[nodiscard]] ThrottleTimes throttle_times() const;
-  /// Adds the energy counter's present reading; about 1 ms.
-  void read_energy(CounterPower& power) const;
+  /// A watch that has begun; null where there is nothing to read.
+  [[nodiscard]] std::unique_ptr<SampleWatch> watch() const;
   /// The sample's temperature, now; about 1 us.
   void record_temperature(Sample& sample) const;
   /// The sample's power_cap_s and thermal_s since `before`; about 1 ms.
