@@ -34,10 +34,13 @@ std::set<RowId> recently_active(const Database& database) {
 /// a replay of it needs these trials.
 std::map<RowId, std::set<RowId>> lenders(const Database& database) {
   Statement statement(database,
-                      "SELECT DISTINCT borrowing.id, trials.session FROM contenders"
+                      // CROSS JOIN keeps the order: by variant first, one that many problems share would be joined
+                      // with itself.
+                      "SELECT DISTINCT borrowing.id, lending.id FROM contenders"
                       " JOIN sessions AS borrowing ON borrowing.id = contenders.session"
-                      " JOIN trials ON trials.variant = contenders.variant AND trials.session <> borrowing.id"
-                      " JOIN sessions AS lending ON lending.id = trials.session AND lending.problem = borrowing.problem"
+                      " CROSS JOIN sessions AS lending ON lending.problem = borrowing.problem"
+                      " AND lending.id <> borrowing.id"
+                      " CROSS JOIN trials ON trials.session = lending.id AND trials.variant = contenders.variant"
                       " WHERE NOT EXISTS (SELECT 1 FROM trials AS own WHERE own.session = borrowing.id"
                       " AND own.variant = contenders.variant)");
   std::map<RowId, std::set<RowId>> lenders;
