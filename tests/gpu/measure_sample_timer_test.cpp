@@ -121,6 +121,21 @@ TEST_F(OnSimulatedGpu, AHostThatIsLateOnceChangesNothing) {
   EXPECT_NEAR(sample->per_launch_s(), 30e-6, 4e-7) << "the late sample is void";
 }
 
+/// The queue holds 31 ms of launches, and the host is away for 60: at the sample's end it is ahead again.
+TEST_F(OnSimulatedGpu, AHostThatIsLateOnTheWayMakesASampleVoid) {
+  for (const int late : {1, 2}) {
+    rotation_ = Rotation{4};
+    int launched = 0, left = late;
+    Kernel kernel([] { return 30e-6; }, [&] { return ++launched % 8000 == 4000 && left-- > 0 ? 60e-3 : 3e-6; });
+    LaunchSeries& series = calibrated(kernel);
+    launched = 0;
+    const auto sample = timer_->time(series, 8000);
+    ASSERT_TRUE(sample) << sample.error().text;
+    EXPECT_EQ(sample->graph, late == 2);
+    EXPECT_NEAR(sample->per_launch_s(), late == 2 ? 28e-6 : 30e-6, 1e-7);
+  }
+}
+
 TEST_F(OnSimulatedGpu, AProbeOfAFewLaunchesThatTheHostInterruptsChoosesNothing) {
   for (const int before : {0, 1, 5, 12}) {
     rotation_ = Rotation{4};

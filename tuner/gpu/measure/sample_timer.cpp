@@ -18,7 +18,11 @@ namespace {
 /// come to wait for a place in the stream's queue, which would put the reading late into the sample.
 constexpr std::int64_t kAheadPieces = 512;
 
-/// A host that keeps up is so many launches ahead at the end of a sample, and more.
+/// A host that keeps up is so many launches ahead, and more, once so many are enqueued: one that launches in three
+/// quarters of a launch's time is. What a pause of its own takes of a sample, for compilers or for readings of NVML, is
+/// seen so, also where it is ahead again at the end.
+constexpr std::int64_t kAheadLaunches = 128, kUntilAhead = 4 * kAheadLaunches;
+/// And so many at the end of a sample.
 constexpr std::int64_t kFewLaunches = 2;
 /// Of fewer launches nothing is said: it has hardly begun to be ahead.
 constexpr std::int64_t kJudgedLaunches = 8;
@@ -40,10 +44,10 @@ CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(ClockMeter clock, T
   if (!start) return tl::unexpected(start.error());
   auto stop = create_event();
   if (!stop) return tl::unexpected(stop.error());
-  auto nearly_done = create_event();
-  if (!nearly_done) return tl::unexpected(nearly_done.error());
+  auto reached = create_event();
+  if (!reached) return tl::unexpected(reached.error());
   timer->start_ = std::move(*start);
-  timer->nearly_done_ = std::move(*nearly_done);
+  timer->reached_ = std::move(*reached);
   timer->stop_ = std::move(*stop);
   std::vector<Event*> lead_in_events{&timer->lead_in_start_};
   for (Event& event : timer->piece_ends_) lead_in_events.push_back(&event);
@@ -169,16 +173,24 @@ CudaResult<> SampleTimer::enqueue(LaunchSeries& series, const Wanted& wanted, Ti
   };
   const bool judged = !series.captured() && wanted.launches >= kJudgedLaunches;
   const std::int64_t last = judged ? kFewLaunches : 0, others = wanted.launches - last;
-  auto ok = enqueue_some(std::min(others, kAheadPieces * series.granule()));
-  // Where this was all, a reading would put the sample's end off until the host is back.
-  if (ok && timed.sample.launches < others && wanted.watch == Watch::kThrottling)
-    timed.throttled = telemetry_.throttle_times();
-  if (ok && timed.sample.launches < others) ok = enqueue_some(others - timed.sample.launches);
-  if (!ok || !judged) return ok;
-  return check(cudaEventRecord(nearly_done_.get(), series.stream()), "nearly ending a sample")
-      .and_then([&] { return enqueue_some(last); })
-      .and_then([&] { return has_happened(nearly_done_.get(), "looking how far a sample is"); })
-      .map([&](bool happened) { timed.launch_bound = happened; });
+  const std::int64_t ahead = kAheadPieces * series.granule(), some = judged ? kAheadLaunches : ahead;
+  const auto look = [&] {
+    return has_happened(reached_.get(), "looking how far a sample is").map([&](bool happened) {
+      timed.launch_bound = happened;
+    });
+  };
+  CudaResult<> ok;
+  while (ok && !timed.launch_bound && timed.sample.launches < others) {
+    ok = enqueue_some(std::min(some, others - timed.sample.launches));
+    if (ok && judged && timed.sample.launches > kUntilAhead) ok = look();  // at the end of those before
+    if (ok && judged) ok = check(cudaEventRecord(reached_.get(), series.stream()), "noting how far a sample is");
+    // Where this was all, a reading would put the sample's end off until the host is back.
+    if (ok && timed.sample.launches >= ahead && timed.sample.launches < others && wanted.watch == Watch::kThrottling &&
+        !timed.throttled)
+      timed.throttled = telemetry_.throttle_times();
+  }
+  if (!ok || !judged || timed.launch_bound) return ok;
+  return enqueue_some(last).and_then(look);
 }
 
 }  // namespace pgtune::gpu

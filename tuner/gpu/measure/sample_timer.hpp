@@ -39,9 +39,9 @@ class SampleTimer {
 
   /// Runs `lead_in` untimed launches, then at least `launches` timed ones, and waits for them. Fills everything of the
   /// sample but its stage, round and position. A launch-bound sample, for whose launches the GPU waited one by one (it
-  /// had two of them left at most when the last one was enqueued), is void and timed again: a busy host is late once.
-  /// After a second one the series' mode has graphs, and the series is captured; others of that mode follow when they
-  /// are told (LaunchSeries::follow_mode()). Of a host that was late on the way and is ahead again this says nothing.
+  /// had 128 of them left at most somewhere after the first 512, or two when the last one was enqueued), is void and
+  /// timed again: a busy host is late once. After a second one the series' mode has graphs, and the series is captured;
+  /// others of that mode follow when they are told (LaunchSeries::follow_mode()).
   [[nodiscard]] CudaResult<Sample> time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in = 0,
                                         Watch watch = Watch::kTemperature);
 
@@ -85,7 +85,7 @@ class SampleTimer {
   /// Pieces of a settling lead-in that are enqueued at any time, so that the GPU never waits for the host.
   static constexpr std::size_t kQueuedPieces = 3;
 
-  Event start_, nearly_done_, stop_;
+  Event start_, reached_, stop_;
   Event lead_in_start_;
   std::array<Event, kQueuedPieces + 1> piece_ends_;  ///< in turn
   std::vector<SettlingPoint> settling_;
