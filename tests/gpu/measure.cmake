@@ -10,7 +10,7 @@ target_compile_definitions(gpu_measure_test PRIVATE PGTUNE_FAKE_NVML="$<TARGET_F
 add_dependencies(gpu_measure_test fake_nvml pgtune_marked_library_0 pgtune_marked_library_1)
 
 # The timing of launches on a GPU in virtual time: the linker gives these functions to the simulated one.
-pgtune_test(gpu_timing_test LABELS unit SOURCES measure_sample_timer_test.cpp simulated_gpu.cpp LIBRARIES pgtune_gpu pgtune_fmt)
+pgtune_test(gpu_timing_test LABELS unit SOURCES measure_sample_timer_test.cpp simulated_gpu.cpp LIBRARIES pgtune_gpu)
 foreach(function IN ITEMS cudaEventCreate cudaEventDestroy cudaEventRecord cudaEventSynchronize cudaEventQuery cudaEventElapsedTime
                           cudaStreamSynchronize cudaStreamBeginCapture cudaStreamEndCapture cudaGraphDestroy cudaGraphInstantiate
                           cudaGraphExecDestroy cudaGraphUpload cudaGraphLaunch)

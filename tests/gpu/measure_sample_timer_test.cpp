@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How launches that are compared reach the GPU, on a simulated one: one by one or in graphs, the same for all.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <deque>
 #include <memory>
 #include <string>

@@ -13,7 +13,7 @@ namespace {
 
 struct State {
   Timing timing;
-  double host_s = 0, gpu_s = 0, waited_s = 0;
+  double host_s = 0, gpu_s = 0;
   bool capturing = false;
   std::vector<double> captured_s;  ///< of the launches
   std::deque<double> queued_s;     ///< when those end that have not
@@ -35,7 +35,6 @@ FakeEvent* event_of(cudaEvent_t event) { return reinterpret_cast<FakeEvent*>(eve
 /// Something that the host enqueues now.
 void run_for(double seconds) {
   State& now = state();
-  now.waited_s += std::max(0.0, now.host_s - now.gpu_s);
   now.gpu_s = std::max(now.gpu_s, now.host_s) + seconds;
 }
 
@@ -57,7 +56,6 @@ void reset(const Timing& timing) {
 double host_s() { return state().host_s; }
 void host_works(double seconds) { state().host_s += seconds; }
 double gpu_s() { return state().gpu_s; }
-double waited_s() { return state().waited_s; }
 int live_graphs() { return state().live_graphs; }
 
 CudaResult<> Kernel::launch(std::size_t /*copy*/, cudaStream_t /*stream*/) {

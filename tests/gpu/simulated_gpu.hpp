@@ -24,8 +24,6 @@ void reset(const Timing& timing = {});
 void host_works(double seconds);
 /// When what was enqueued will have run. The GPU waits for whoever enqueues later than that.
 [[nodiscard]] double gpu_s();
-/// How long the GPU has waited so far.
-[[nodiscard]] double waited_s();
 
 /// Graphs that were instantiated and not destroyed.
 [[nodiscard]] int live_graphs();

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "tuner/gpu/launch/event_wait.hpp"
@@ -13,9 +12,10 @@
 namespace pgtune::gpu {
 namespace {
 
-/// Pieces of a series that are enqueued before NVML is read: more work than its slowest reading takes (8 ms on an H200;
-/// single launches last 20 us at least), so that the GPU never waits for it, and few enough that the host does not
-/// come to wait for a place in the stream's queue, which would put the reading late into the sample.
+/// Pieces of a series that are enqueued before NVML is read: more work than most readings take (8 ms at most on an
+/// H200, up to 20 on an H100; single launches last 20 us at least), so that the GPU seldom waits for it, and few enough
+/// that the host does not come to wait for a place in the stream's queue, which would put the reading late into the
+/// sample.
 constexpr std::int64_t kAheadPieces = 512;
 
 /// A host that keeps up is so many launches ahead, and more, once so many are enqueued: one that launches in three
