@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Colour decision, live line, tables, quantities and paths, without a process.
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -14,6 +18,7 @@
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/terminal.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -57,6 +62,28 @@ TEST(Color, OptionBeatsEnvironmentBeatsTerminal) {
   EXPECT_FALSE(wants_color(ColorMode::kAuto, false, environment({{"FORCE_COLOR", "0"}})));
   EXPECT_TRUE(wants_color(ColorMode::kAlways, false, environment({{"NO_COLOR", "1"}})));
   EXPECT_FALSE(wants_color(ColorMode::kNever, true, environment({{"FORCE_COLOR", "1"}})));
+}
+
+TEST(TerminalOutput, ResultsAndNotesInOneFileKeepTheirOrder) {
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / fmt::format("both-{}", getpid());
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const int file = open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+    if (file < 0 || dup2(file, STDOUT_FILENO) < 0 || dup2(file, STDERR_FILENO) < 0) _exit(1);
+    Terminal terminal(environment({}));
+    terminal.print("a result\n");
+    terminal.note("a note");
+    terminal.print("another\n");
+    terminal.error("a message");
+    _exit(terminal.flush() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(read_file(path), "a result\na note\nanother\npgtune: a message\n");
+  std::filesystem::remove(path);
 }
 
 TEST(LiveLineText, ElidesTheMiddle) {

@@ -104,6 +104,8 @@ void Terminal::error(std::string_view message) {
 void Terminal::write_error_line(const std::string& line) {
   const std::lock_guard lock(writing_);
   take_live_away();
+  // Both may go to one file, where what was printed stands before what was said after it.
+  static_cast<void>(flush());
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
