@@ -137,8 +137,8 @@ TEST_F(CurvesAtTheCap, AfterIdling) {
     fmt::print("idle for {} ms:\n", idle_ms);
     print(curve);
     EXPECT_LT(stats::median(curve[500]), 1);           // the rule for idling is there for this
-    EXPECT_NEAR(stats::median(curve[3000]), 1, 0.02);  // and leaves this
-    EXPECT_NEAR(stats::median(curve[6000]), 1, 0.01);
+    EXPECT_NEAR(stats::median(curve[3000]), 1, 0.03);  // and leaves this
+    EXPECT_NEAR(stats::median(curve[6000]), 1, 0.02);
   }
 }
 
