@@ -55,6 +55,20 @@ TEST(Predictor, TransfersToAProblemItHasNotSeen) {
   EXPECT_FALSE(predictor.has_seen("another GPU"));
 }
 
+TEST(Predictor, IsJudgedByEveryFifthProblemOrByEachUnseen) {
+  auto known = experiences();
+  const PredictorTrainer trainer(known);
+  const Predictor by_fifth = trainer.fit_all(1), by_each = trainer.fit_all(1, Validation::kFiveFold);
+  EXPECT_EQ(by_fifth.loss().tables, 2);
+  EXPECT_EQ(by_each.loss().tables, known.size());
+  EXPECT_LT(by_each.loss().p90, 0.25);
+  EXPECT_EQ(by_each.predict(known[2].variants), by_fifth.predict(known[2].variants));
+  // What only the third problem says is news to the trees that judge it, and to no others.
+  for (double& time : known[2].log_times) time = kMostLog - time;
+  const PredictorTrainer with_news(known);
+  EXPECT_GT(with_news.fit_all(1, Validation::kFiveFold).deviation(), by_each.deviation() + 0.2);
+}
+
 TEST(Predictor, GoesByTheNamesOfFeatures) {
   const Predictor predictor = PredictorTrainer(experiences()).fit_all(1);
   EXPECT_GT(mean_error(predictor, experience(6, 99, "block")), 2 * mean_error(predictor, experience(6, 99)));

@@ -14,7 +14,7 @@
 namespace pgtune::search {
 namespace {
 
-constexpr std::size_t kHeldOut = 5;  ///< one problem of so many is held out to see how far off the trees are
+constexpr std::size_t kFolds = 5;  ///< into which problems are dealt
 
 /// Where each of `names` lies in the trees' columns; those that no experience has are left out.
 std::vector<std::size_t> columns_of(const std::vector<std::string>& names, const std::vector<std::string>& columns) {
@@ -76,50 +76,60 @@ PredictorTrainer::PredictorTrainer(const std::vector<Experience>& experiences)
   }
 }
 
-Predictor PredictorTrainer::fit(const std::vector<bool>& chosen, std::uint64_t seed) const {
+Predictor PredictorTrainer::fit(const std::vector<bool>& chosen, std::uint64_t seed, Validation validation) const {
   Predictor out;
   out.names_ = names_;
   std::map<std::string, std::size_t> problems;
-  std::vector<std::uint32_t> all, most;
-  std::vector<std::size_t> held_out;
+  std::vector<std::uint32_t> all;
+  std::vector<Fold> folds(validation == Validation::kFiveFold ? kFolds : 1);
+  std::vector<std::vector<std::uint32_t>> others(folds.size());  // rows that each fold does not hold out
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     if (!chosen[i]) continue;
     const Source& source = sources_[i];
     out.seen_.insert(source.hardware);
     out.seen_templates_.insert(source.template_name);
     const std::size_t problem = problems.emplace(source.problem, problems.size()).first->second;
-    const bool held = problem % kHeldOut == 0;
-    if (held) held_out.push_back(i);
-    for (std::uint32_t row = source.first_row; row < source.end_row; ++row) {
-      all.push_back(row);
-      if (!held) most.push_back(row);
+    for (std::uint32_t row = source.first_row; row < source.end_row; ++row) all.push_back(row);
+    for (std::size_t fold = 0; fold < folds.size(); ++fold) {
+      if (problem % kFolds == fold) {
+        folds[fold].held_out.push_back(i);
+      } else {
+        others[fold].insert(others[fold].end(), all.end() - (source.end_row - source.first_row), all.end());
+      }
     }
   }
   out.problems_ = problems.size();
   BoostedTrees::Options options;
   options.seed = seed;
   // Side by side, since a search waits for both before its first variant.
-  auto without = std::async(std::launch::async, [&] { return BoostedTrees::fit(rows_, targets_, most, options); });
+  std::vector<std::future<BoostedTrees>> without;
+  for (const auto& rows : others) {
+    without.push_back(
+        std::async(std::launch::async, [&] { return BoostedTrees::fit(rows_, targets_, rows, options); }));
+  }
   out.trees_ = BoostedTrees::fit(rows_, targets_, all, options);
-  judge(without.get(), held_out, out);
+  for (std::size_t fold = 0; fold < folds.size(); ++fold) folds[fold].without = without[fold].get();
+  judge(folds, out);
   return out;
 }
 
-void PredictorTrainer::judge(const BoostedTrees& without, const std::vector<std::size_t>& held_out,
-                             Predictor& out) const {
+void PredictorTrainer::judge(const std::vector<Fold>& folds, Predictor& out) const {
   struct Choice {
     double expected = std::numeric_limits<double>::infinity(), log_time = 0;
   };
   std::map<std::size_t, Choice> choices;  // by table
   double squares = 0;
   std::size_t rows = 0;
-  for (const std::size_t i : held_out) {
-    const Source& source = sources_[i];
-    Choice& choice = choices[source.table];
-    for (std::uint32_t row = source.first_row; row < source.end_row; ++row, ++rows) {
-      const double offset = source.offsets[row - source.first_row], corrected = without.predict(features_.row(row));
-      squares += std::pow(targets_[row] - corrected, 2);
-      if (offset + corrected < choice.expected) choice = {offset + corrected, offset + targets_[row]};
+  for (const Fold& fold : folds) {
+    for (const std::size_t i : fold.held_out) {
+      const Source& source = sources_[i];
+      Choice& choice = choices[source.table];
+      for (std::uint32_t row = source.first_row; row < source.end_row; ++row, ++rows) {
+        const double offset = source.offsets[row - source.first_row],
+                     corrected = fold.without.predict(features_.row(row));
+        squares += std::pow(targets_[row] - corrected, 2);
+        if (offset + corrected < choice.expected) choice = {offset + corrected, offset + targets_[row]};
+      }
     }
   }
   out.deviation_ = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(rows, 1)));
@@ -129,8 +139,8 @@ void PredictorTrainer::judge(const BoostedTrees& without, const std::vector<std:
   if (!losses.empty()) out.loss_ = {losses[losses.size() / 2], losses[losses.size() * 9 / 10], losses.size()};
 }
 
-Predictor PredictorTrainer::fit_all(std::uint64_t seed) const {
-  return fit(std::vector<bool>(sources_.size(), true), seed);
+Predictor PredictorTrainer::fit_all(std::uint64_t seed, Validation validation) const {
+  return fit(std::vector<bool>(sources_.size(), true), seed, validation);
 }
 
 bool Predictor::has_seen(const std::string& hardware) const { return seen_.contains(hardware); }

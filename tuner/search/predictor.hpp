@@ -44,19 +44,25 @@ struct Expectation {
   bool of_templates = true;       ///< they were fitted to searches of all these templates: else they are a first guess
 };
 
+/// What says how far off a predictor is: problems that trees were not fitted to, each with all that was measured of it.
+enum class Validation {
+  kHoldout,   ///< every fifth problem, when the trees were fitted to the others: one fit beside the predictor's own
+  kFiveFold,  ///< cross-validation, every problem once: five fits beside it, and no luck in which fifth it is
+};
+
 /// Boosted trees on what the offsets miss.
 class Predictor {
  public:
   [[nodiscard]] std::vector<double> predict(const DescribedVariants& variants) const;
-  /// The standard deviation of its errors on every fifth problem when it was fitted to the others.
+  /// The standard deviation of its errors on what its validation held out.
   [[nodiscard]] double deviation() const { return deviation_; }
   /// Whether it was fitted to something of these devices.
   [[nodiscard]] bool has_seen(const std::string& hardware) const;
   /// Whether it was fitted to something of this template.
   [[nodiscard]] bool has_seen_template(const std::string& name) const;
   [[nodiscard]] std::size_t problems() const { return problems_; }  ///< that it was fitted to
-  /// What taking the variant expected to be the fastest loses against the best that was measured (0.01 is 1 % slower):
-  /// on every fifth problem, when it was fitted to the others. Nothing where none was held out.
+  /// What taking the variant expected to be the fastest loses against the best that was measured (0.01 is 1 % slower),
+  /// on what its validation held out. Nothing where that is nothing.
   struct Loss {
     double median = 0, p90 = 0;
     std::size_t tables = 0;
@@ -84,8 +90,9 @@ class PredictorTrainer {
   explicit PredictorTrainer(const std::vector<Experience>& experiences);
 
   /// To those whose place in `chosen` is set. Of none: it predicts the offsets. For several threads at once.
-  [[nodiscard]] Predictor fit(const std::vector<bool>& chosen, std::uint64_t seed) const;
-  [[nodiscard]] Predictor fit_all(std::uint64_t seed) const;
+  [[nodiscard]] Predictor fit(const std::vector<bool>& chosen, std::uint64_t seed,
+                              Validation validation = Validation::kHoldout) const;
+  [[nodiscard]] Predictor fit_all(std::uint64_t seed, Validation validation = Validation::kHoldout) const;
 
  private:
   struct Source {
@@ -94,8 +101,13 @@ class PredictorTrainer {
     std::size_t table;
     std::vector<double> offsets;
   };
-  /// What `without`, which was not fitted to these sources, is off by, and what its choices lose.
-  void judge(const BoostedTrees& without, const std::vector<std::size_t>& held_out, Predictor& out) const;
+  /// Sources, by their places, and the trees that were not fitted to them.
+  struct Fold {
+    std::vector<std::size_t> held_out;
+    BoostedTrees without;
+  };
+  /// What trees are off by on what they were not fitted to, and what their choices lose there.
+  void judge(const std::vector<Fold>& folds, Predictor& out) const;
 
   std::vector<std::string> names_;
   std::vector<Source> sources_;  ///< of each experience

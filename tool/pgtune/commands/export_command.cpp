@@ -288,7 +288,7 @@ class ExportCommand final : public Command {
   /// Throws CommandError (usage) where there is nothing to learn from.
   [[nodiscard]] std::function<Result<GuessedVariant>(const Problem&, const DeviceInfo&)> guesser(
       Context& context) const {
-    const auto model = trained_model(context, filter_.database_path(context), {})();
+    const auto model = trained_model(context, filter_.database_path(context), {}, search::Validation::kFiveFold)();
     if (model == nullptr)
       throw CommandError(ErrorKind::kUsage,
                          "--guess has nothing to learn from: this build has no recording, and the database no search.");

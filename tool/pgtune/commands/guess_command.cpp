@@ -76,7 +76,8 @@ class GuessCommand final : public Command {
     OwnTemplates templates;  // of each problem
     for (const Problem& problem : problems)
       templates.push_back(problems_.templates_for(context.catalogue(), template_, problem));
-    const auto model = trained_model(context, context.database_path(database_), templates)();
+    const auto model =
+        trained_model(context, context.database_path(database_), templates, search::Validation::kFiveFold)();
     if (model == nullptr) {
       context.terminal().error(
           "there is nothing to learn from: this build has no recording, and the database no search.");

@@ -40,8 +40,9 @@ using Learn = std::vector<search::Experience> (*)(const db::Database& database, 
                                                   const KnownTemplates& templates);
 
 struct Kind {
-  const char* name;  ///< in its files' names
+  const char* name;  ///< in the hash that names its files
   Learn learn;
+  search::Validation validation = search::Validation::kHoldout;
 };
 
 std::vector<search::Experience> learn_times(const db::Database& database, const Sessions& sessions,
@@ -124,7 +125,8 @@ std::shared_ptr<const search::Predictor> fit(const Kind& kind, const KnownTempla
   for (auto& part : parts) add(part.get());
   add(std::move(own));
   if (known.empty()) return nullptr;
-  return std::make_shared<const search::Predictor>(search::PredictorTrainer(known).fit_all(kModelSeed));
+  return std::make_shared<const search::Predictor>(
+      search::PredictorTrainer(known).fit_all(kModelSeed, kind.validation));
 }
 
 /// Removes all but the newest few.
@@ -178,6 +180,7 @@ ModelSource source_of(const Kind& kind, Context& context, const fs::path& databa
 }
 
 constexpr Kind kTimes{"model", learn_times}, kClocks{"clocks", learn_clocks};
+constexpr Kind kValidatedTimes{"validated model", learn_times, search::Validation::kFiveFold};
 
 /// Models for the problems of one command, by what each is made of.
 class ModelsBefore {
@@ -207,8 +210,10 @@ class ModelsBefore {
 
 }  // namespace
 
-ModelSource trained_model(Context& context, const fs::path& database, OwnTemplates templates) {
-  return source_of(kTimes, context, database, std::move(templates));
+ModelSource trained_model(Context& context, const fs::path& database, OwnTemplates templates,
+                          search::Validation validation) {
+  const Kind& kind = validation == search::Validation::kFiveFold ? kValidatedTimes : kTimes;
+  return source_of(kind, context, database, std::move(templates));
 }
 
 ModelSource trained_settled_clocks(Context& context, const fs::path& database, OwnTemplates templates) {

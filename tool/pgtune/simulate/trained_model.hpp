@@ -23,9 +23,9 @@ using OwnTemplates = std::vector<space::TemplateSet>;
 
 /// Of the times of variants, trained on everything. Models are kept in the cache folder, by what they were trained on,
 /// so that each is fitted once for each state of the database; a damaged or unwritable cache only costs time.
-/// `database` need not exist. `context` outlives it.
-[[nodiscard]] ModelSource trained_model(Context& context, const std::filesystem::path& database,
-                                        OwnTemplates templates);
+/// `database` need not exist. `context` outlives it. Who shows Predictor::loss() asks for five folds.
+[[nodiscard]] ModelSource trained_model(Context& context, const std::filesystem::path& database, OwnTemplates templates,
+                                        search::Validation validation = search::Validation::kHoldout);
 /// The same for searches: of the database only what searched_before() says.
 [[nodiscard]] session::PredictorSource trained_model_before(Context& context, const std::filesystem::path& database,
                                                             OwnTemplates templates);
