@@ -63,6 +63,31 @@ TEST(Final, DriftDoesNotMoveTheRatio) {
   EXPECT_LT(result->answer->best().ratio_high - result->answer->best().ratio_low, 0.01);
 }
 
+TEST(Final, IsOfLaunchesInOneWay) {
+  TestSearch search;
+  auto device = search.device();
+  bool in_graphs = false;
+  device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    in_graphs |= request.stage == Stage::kFinal && request.round == 21;
+    for (auto& sample : report.samples) {
+      if (!sample) continue;
+      sample->graph = in_graphs;
+      if (in_graphs) sample->time_s *= 0.9;
+    }
+  };
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(device.rounds[Stage::kFinal].size(), 21U + 24U);
+  EXPECT_TRUE(result->answer->in_graphs);
+  EXPECT_EQ(result->answer->voided_rounds, 21);
+  EXPECT_THAT(result->answer->notes, Contains(HasSubstr("in CUDA graphs since")));
+  ASSERT_EQ(search.store.rounds[Stage::kFinal].size(), 1U);
+  for (const ContenderSamples& stored : search.store.rounds[Stage::kFinal].front()) {
+    EXPECT_EQ(stored.samples.size(), 24U);
+    for (const Sample& sample : stored.samples) EXPECT_TRUE(sample.graph);
+  }
+}
+
 TEST(Final, AContenderThatFailsIsOutAndItsFailureStored) {
   TestSearch search;
   search.plan = [](const Variant& variant) {

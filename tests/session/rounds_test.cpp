@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Rounds that heat or a jump of the clock spoils: voided, told, repeated, and at some point given up.
+// Rounds that heat or a jump of the clock spoils, and those before launches came in graphs: voided, told, repeated, and
+// at some point given up.
 #include "tuner/session/rounds/rounds.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "test_search.hpp"
@@ -30,6 +32,7 @@ class Rounds : public testing::Test {
       ++attempts_;
       for (auto& sample : report.samples) {
         if (hot_.count(attempts_) > 0) sample->thermal_s = 0.002;
+        if (sample) sample->graph = attempts_ >= in_graphs_from_;
       }
       if (slow_.count(attempts_) > 0) report.samples.front()->sm_clock_hz = 1.5e9;
     };
@@ -67,7 +70,8 @@ class Rounds : public testing::Test {
   SessionContext context_;
   RoundTroubles troubles_;
   int attempts_ = 0;
-  std::set<int> hot_, slow_;  ///< attempts, counted from 1
+  std::set<int> hot_, slow_;                              ///< attempts, counted from 1
+  int in_graphs_from_ = std::numeric_limits<int>::max();  ///< this attempt on
 };
 
 TEST_F(Rounds, SamplesCarryStageRoundAndPosition) {
@@ -131,6 +135,33 @@ TEST_F(Rounds, FiveVoidsInARowEndIt) {
   EXPECT_TRUE(troubles_.gave_up);
   EXPECT_NEAR(search_.slept_s, 5 + 10 + 20 + 40, 0.5);
   EXPECT_THAT(notes(), HasSubstr("ended early: 5 rounds in a row"));
+}
+
+TEST_F(Rounds, OnceLaunchesComeInGraphsRoundsCountFromOneAgain) {
+  in_graphs_from_ = 4;
+  auto rounds = runner();
+  run(rounds, 3);
+  const double spent_s = rounds.spent_s();
+  rounds.field()[1].out = true;  // a race drops it
+  run(rounds, 2);
+  EXPECT_EQ(attempts_, 6);
+  EXPECT_EQ(rounds.rounds(), 2);
+  EXPECT_GT(rounds.spent_s(), 0);
+  EXPECT_LT(rounds.spent_s(), spent_s) << "of the two rounds that count";
+  EXPECT_THAT(numbers(rounds.field()[0].samples), ElementsAre(1, 2));
+  for (const Sample& sample : rounds.field()[0].samples) EXPECT_TRUE(sample.graph);
+  EXPECT_THAT(numbers(rounds.field()[1].samples), ElementsAre(1, 2, 3)) << "what it was dropped by";
+  EXPECT_EQ(troubles_.voided(), 4);
+  EXPECT_THAT(notes(), HasSubstr("4 rounds were void and repeated: the host fell behind"));
+}
+
+TEST_F(Rounds, AReplayHasRoundsOfBothWays) {
+  device_.said_source = Source::kReplay;
+  in_graphs_from_ = 3;
+  auto rounds = runner();
+  run(rounds, 4);
+  EXPECT_THAT(numbers(rounds.field()[0].samples), ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(troubles_.voided(), 0);
 }
 
 TEST_F(Rounds, AStopEndsThePause) {

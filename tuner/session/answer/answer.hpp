@@ -213,8 +213,8 @@ struct Answer {
   /// The same of the best in the templates' presets, by which a search ends; absent in answers of earlier versions,
   /// too, of which it is expected_missed.
   std::optional<double> expected_missed_of_presets = {};
-  std::int64_t raced = 0;  ///< variants that entered the race
-  int voided_rounds = 0;   ///< repeated, because heat, power brake or a jump of the clock spoilt them
+  std::int64_t raced = 0;                                     ///< variants that entered the race
+  int voided_rounds = 0;                                      ///< repeated, for what RoundTroubles counts
   std::optional<EnergySummary> baseline_energy = {};          ///< of the baseline's best algorithm
   std::optional<SettledEnergy> baseline_settled_energy = {};  ///< of the algorithm that was best in the final
   std::optional<double> idle_power_w = {};

@@ -117,7 +117,6 @@ void Final::add_baselines(std::vector<RoundEntry>& field, const std::vector<int>
 }
 
 Result<RoundRunner::End> Final::run_rounds(RoundRunner& runner) {
-  const double start_s = context_.clock.now_s();
   const auto recorded = context_.device.recorded_rounds(Stage::kFinal);
   int rounds = std::clamp(recorded.value_or(0), plan_.rounds, std::max(plan_.rounds, plan_.max_rounds));
   while (runner.rounds() < rounds) {
@@ -129,7 +128,7 @@ Result<RoundRunner::End> Final::run_rounds(RoundRunner& runner) {
     if (!recorded && done == rounds && best_two_unclear(runner.field())) {
       rounds = std::max(rounds, std::min(rounds + kMoreFinalRounds, plan_.max_rounds));
     }
-    const double spent_s = context_.clock.now_s() - start_s;
+    const double spent_s = runner.spent_s();
     rounds = affordable_rounds(rounds, done, spent_s, context_.time_left_s());
     progress_.round(done, rounds, left, spent_s / done * (rounds - done));
   }

@@ -116,10 +116,11 @@ Result<FloorResult> measure_floor(const SessionContext& context, const BaselineR
       if (outcome.kind == OutcomeKind::kNotRecorded) return without("it was not recorded");
       return without("the baseline failed: " + outcome.reason);
     }
-    const double spent_s = context.clock.now_s() - start_s;
-    if (too_short(spent_s / runner.rounds())) return without("the time budget is too short");
-    if (share_s) rounds = affordable_rounds(rounds, runner.rounds(), spent_s, *share_s - spent_s);
-    progress.round(runner.rounds(), rounds, 0, spent_s / runner.rounds() * (rounds - runner.rounds()));
+    const double spent_s = runner.spent_s(), round_s = spent_s / runner.rounds();
+    if (too_short(round_s)) return without("the time budget is too short");
+    if (share_s)
+      rounds = affordable_rounds(rounds, runner.rounds(), spent_s, *share_s - (context.clock.now_s() - start_s));
+    progress.round(runner.rounds(), rounds, 0, round_s * (rounds - runner.rounds()));
   }
   if (runner.rounds() > 0) context.store.save_rounds(Stage::kFloor, contender_samples(field));
   out.time_s = device_time_s(field);

@@ -12,9 +12,8 @@
 namespace pgtune::session {
 namespace {
 
+constexpr std::size_t kAlgorithms = 4;  ///< of the baseline, that race
 /// Rounds without which a race says nothing.
-/// Of the baseline's algorithms, that race.
-constexpr std::size_t kAlgorithms = 4;
 constexpr int kLeastRounds = static_cast<int>(kFirstCut);
 
 class Race {
@@ -41,7 +40,7 @@ class Race {
   };
 
   [[nodiscard]] std::vector<std::size_t> pick() const;
-  [[nodiscard]] bool affordable(int done, std::size_t samples) const;
+  [[nodiscard]] bool affordable(int done, double round_s) const;
   [[nodiscard]] Result<RoundRunner::End> run_rounds(RoundRunner& runner);
   [[nodiscard]] static Survivors survivors(const std::vector<RoundEntry>& field);
   void cut(std::vector<RoundEntry>& field) const;
@@ -54,12 +53,13 @@ class Race {
   ProgressReporter& progress_;
   RoundTroubles& troubles_;
   RaceRules rules_;
-  double launch_s_, start_s_ = 0;
+  double launch_s_;
 };
 
 Result<RaceResult> Race::run() {
   const auto picked = pick();
-  if (picked.empty() || options_.race_rounds < 1 || !affordable(0, picked.size() + 1)) return RaceResult{};
+  const double expected_s = expected_round_s({kRaceSample_s, 0}, picked.size() + 1, launch_s_);
+  if (picked.empty() || options_.race_rounds < 1 || !affordable(0, expected_s)) return RaceResult{};
   auto built = build_finalists(context_, state_, picked);
   if (!built) return tl::unexpected(std::move(built.error()));
   RaceResult none;
@@ -76,7 +76,6 @@ Result<RaceResult> Race::run() {
                      [&](const RoundEntry& entry) {
                        if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
                      });
-  start_s_ = context_.clock.now_s();
   const auto end = run_rounds(runner);
   if (!end) return tl::unexpected(end.error());
   if (runner.rounds() > 0) context_.store.save_rounds(Stage::kRace, contender_samples(runner.field()));
@@ -96,24 +95,23 @@ std::vector<std::size_t> Race::pick() const {
 }
 
 /// Whether a time budget has room for the rounds without which those so far would be of no use, and for the final.
-bool Race::affordable(int done, std::size_t samples) const {
+bool Race::affordable(int done, double round_s) const {
   const auto left_s = context_.time_left_s();
   if (!left_s) return true;
-  const double round_s =
-      done > 0 ? (context_.clock.now_s() - start_s_) / done : expected_round_s({kRaceSample_s, 0}, samples, launch_s_);
   const int needed = std::max(kLeastRounds - done, 1);
   return *left_s - reserved_for_final_s(options_, launch_s_) >= needed * round_s;
 }
 
 Result<RoundRunner::End> Race::run_rounds(RoundRunner& runner) {
   std::vector<RoundEntry>& field = runner.field();
-  while (runner.rounds() < options_.race_rounds && affordable(runner.rounds(), field.size())) {
+  double round_s = expected_round_s({kRaceSample_s, 0}, field.size(), launch_s_);
+  while (runner.rounds() < options_.race_rounds && affordable(runner.rounds(), round_s)) {
     auto end = runner.run_round();
     if (!end || *end != RoundRunner::End::kRan) return end;
     const int done = runner.rounds();
+    round_s = runner.spent_s() / done;
     if (!options_.full) cut(field);
     const std::size_t left = survivors(field).entries.size();
-    const double round_s = (context_.clock.now_s() - start_s_) / done;
     progress_.round(done, options_.race_rounds, static_cast<std::int64_t>(left),
                     round_s * (options_.race_rounds - done) + expected_final_s(options_, launch_s_));
     if (left == 0 || (!options_.full && done >= kLeastRounds && left <= rules_.finalists)) break;

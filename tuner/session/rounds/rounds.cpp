@@ -63,6 +63,11 @@ std::vector<std::string> RoundTroubles::notes() const {
     out.push_back(fmt::format("{}: a clock jumped by more than {:.0f} %; something else may use this GPU",
                               rounds_text(clock_voids), 100 * kJump));
   }
+  if (graph_voids > 0) {
+    out.push_back(
+        fmt::format("{}: the host fell behind with launches one by one, and all have come in CUDA graphs since",
+                    rounds_text(graph_voids)));
+  }
   if (new_levels > 0) {
     out.push_back(fmt::format("the clock settled on a new level {}: times before and after differ, ratios hold",
                               new_levels == 1 ? "once" : fmt::format("{} times", new_levels)));
@@ -91,6 +96,7 @@ RoundRunner::RoundRunner(const SessionContext& context, Stage stage, SampleTimin
       on_failure_(std::move(on_failure)),
       repeatable_(context.device.source() == Source::kGpu),
       order_(field_.size(), seed_of(context, stage)),
+      since_s_(context.clock.now_s()),
       clocks_hz_(field_.size()) {}
 
 Result<RoundRunner::End> RoundRunner::run_round() {
@@ -116,6 +122,10 @@ Result<RoundRunner::End> RoundRunner::run_round() {
       }
       ++troubles_.new_levels;
       for (auto& clocks_hz : clocks_hz_) clocks_hz.clear();
+    }
+    if (repeatable_ && launched_otherwise(*tried)) {
+      start_over();
+      continue;
     }
     take(*tried);
     return End::kRan;
@@ -186,6 +196,25 @@ bool RoundRunner::clock_jumped(const Attempt& attempt) const {
     if (std::abs(attempt[i]->sm_clock_hz / stats::median(clocks_hz_[i]) - 1) > kJump) return true;
   }
   return false;
+}
+
+/// They go over once and never back (gpu::LaunchMode).
+bool RoundRunner::launched_otherwise(const Attempt& attempt) const {
+  for (std::size_t i = 0; i < attempt.size(); ++i) {
+    if (attempt[i] && !field_[i].samples.empty() && field_[i].samples.back().graph != attempt[i]->graph) return true;
+  }
+  return false;
+}
+
+/// Who is out keeps what it was judged by.
+void RoundRunner::start_over() {
+  troubles_.graph_voids += rounds_ + 1;
+  for (RoundEntry& entry : field_) {
+    if (!entry.out) entry.samples.clear();
+  }
+  for (auto& clocks_hz : clocks_hz_) clocks_hz.clear();
+  rounds_ = 0;
+  since_s_ = context_.clock.now_s();
 }
 
 /// False when the stop flag was set meanwhile.

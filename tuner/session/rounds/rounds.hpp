@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rounds: one sample of every contender, in balanced order, again and again. Floor, race, final and bench all measure
-// by them. A round that heat, power brake or a jump of the clock spoilt is void and repeated.
+// by them. A round that heat, power brake or a jump of the clock spoilt is void and repeated, and so are all rounds of
+// a stage once launches have gone over into CUDA graphs.
 #pragma once
 
 #include <cstddef>
@@ -32,12 +33,13 @@ struct RoundEntry {
 struct RoundTroubles {
   int heat_voids = 0;      ///< rounds voided for heat or power brake
   int clock_voids = 0;     ///< rounds voided for a jump of the clock
+  int graph_voids = 0;     ///< rounds voided because the later ones' launches come in CUDA graphs
   int new_levels = 0;      ///< jumps that stayed and were accepted
   double off_lock_hz = 0;  ///< first clock more than 1 % off the locked one; 0: none
   double locked_hz = 0;
   bool gave_up = false;  ///< five voids in a row: the session ends with what it has
 
-  [[nodiscard]] int voided() const { return heat_voids + clock_voids; }
+  [[nodiscard]] int voided() const { return heat_voids + clock_voids + graph_voids; }
   [[nodiscard]] std::vector<std::string> notes() const;
 };
 
@@ -59,15 +61,18 @@ class RoundRunner {
               RoundTroubles& troubles, OnFailure on_failure = {});
 
   /// Gives every entry that is not out one more sample with the next round's number (they count from 1), and repeats
-  /// the round, after a pause where it was for heat, until it is not void; a settled round is void for heat and power
-  /// brake alone. Who fails, also in a void round, is out with its outcome; so is whom a replay lacks in a round that
-  /// it has, but that is no failure. A replay does not have a round where it lacks every variant, or the baseline where
-  /// no variant is in it. The order is that of RoundOrder; on a GPU each session and stage has its own. In a replay no
-  /// round is void: it would be the same again. Precondition:
-  /// somebody is not out. Errors: those of the device.
+  /// the round, after a pause where it was for heat, until it is not void; no settled round is void for a jump of the
+  /// clock. Where launches have gone over into CUDA graphs since the round before, the rounds so far are void too, for
+  /// those who are not out, and they count from 1 again: a ratio has launches of one way. Who fails, also in a void
+  /// round, is out with its outcome; so is whom a replay lacks in a round that it has, but that is no failure. A replay
+  /// does not have a round where it lacks every variant, or the baseline where no variant is in it. The order is that
+  /// of RoundOrder; on a GPU each session and stage has its own. In a replay no round is void: it would be the same
+  /// again. Precondition: somebody is not out. Errors: those of the device.
   [[nodiscard]] Result<End> run_round();
 
   [[nodiscard]] int rounds() const { return rounds_; }  ///< that count
+  /// Wall time since the first of rounds() began, or since there was none, with voids and pauses.
+  [[nodiscard]] double spent_s() const { return context_.clock.now_s() - since_s_; }
   [[nodiscard]] const std::vector<RoundEntry>& field() const { return field_; }
   [[nodiscard]] std::vector<RoundEntry>& field() { return field_; }
 
@@ -80,7 +85,9 @@ class RoundRunner {
   [[nodiscard]] protocol::RoundRequest request(std::vector<std::size_t>& active) const;
   [[nodiscard]] bool hot(const Attempt& attempt) const;
   [[nodiscard]] bool clock_jumped(const Attempt& attempt) const;
+  [[nodiscard]] bool launched_otherwise(const Attempt& attempt) const;
   [[nodiscard]] bool pause(double seconds) const;
+  void start_over();
   void take(const Attempt& attempt);
 
   const SessionContext& context_;
@@ -92,6 +99,7 @@ class RoundRunner {
   bool repeatable_;
   RoundOrder order_;
   int rounds_ = 0;
+  double since_s_;
   std::vector<std::vector<double>> clocks_hz_;  ///< beside the field: of the rounds at the present clock level
 };
 
