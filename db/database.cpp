@@ -48,7 +48,8 @@ void require_regular_file(const fs::path& path) {
 }
 
 void require_writable(const fs::path& path) {
-  if (fs::exists(path) && !is_writable(path)) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !is_writable(path)) {
     throw Error(
         "database " + path.string() + " is read-only. Make it writable (chmod u+w) or use another file with --db",
         SQLITE_READONLY);
@@ -106,6 +107,11 @@ void set_journal(const Database& database, const JournalPolicy& policy) {
 }
 
 }  // namespace
+
+bool is_absent(const fs::path& path) {
+  std::error_code error;
+  return !fs::exists(path, error) && !error;
+}
 
 Database::Database(sqlite3* handle, std::string origin) : handle_(handle), origin_(std::move(origin)) {}
 
@@ -188,14 +194,12 @@ Database Database::up_to_date(Database database) {
 
 Database Database::open_for_reading(const fs::path& path, bool as_is) {
   const std::string origin = path.string();
-  std::error_code error;
-  if (!fs::exists(path, error) && !error) {
-    throw Error("there is no database " + origin + ". Make one with 'pgtune search' or name another with --db", 0);
+  if (is_absent(path)) {
+    throw Error("there is no database " + origin + ". Make one with 'pgtune search' or name another", 0);
   }
   const auto header = require_own_file(path, origin);
   if (!header) {
-    throw Error(
-        origin + " is not a pgtune database: it is empty. Make one with 'pgtune search' or name another with --db", 0);
+    throw Error(origin + " is not a pgtune database: it is empty. Make one with 'pgtune search' or name another", 0);
   }
   Database database = connect_for_reading(fs::absolute(path), header->wal, origin);
   return as_is ? std::move(database) : up_to_date(std::move(database));

@@ -43,6 +43,10 @@ struct OldFile {
   std::string journal_mode;
 };
 
+/// Whether there is no such file. False where that cannot be said, as in a folder that nobody may look into: opening it
+/// says why.
+[[nodiscard]] bool is_absent(const std::filesystem::path& path);
+
 class Database {
  public:
   /// Opens and migrates. A file of an older version opened with kReadOnly stays as it is: what is read is a migrated

@@ -194,7 +194,7 @@ def check_tutorial(source, program):
     for written in ("report.html", "best.hpp"):
         if not os.path.exists(os.path.join(place.folder, written)):
             wrong.append(f"tutorial: {written} was not written")
-    for word in ("replaying measurements made on an NVIDIA H200", "why: In each", "joules", "tie: "):
+    for word in ("replaying measurements that come with pgtune", "why: In each", "joules", "tie: "):
         if word not in said:
             wrong.append(f"tutorial: nothing printed '{word}', which it speaks of")
     place.remove()

@@ -92,6 +92,19 @@ TEST_F(DatabaseTest, ReadOnly) {
   EXPECT_EQ(read("old.db"), before);
 }
 
+TEST_F(DatabaseTest, APathThatCannotBeLookedAtIsAnErrorWithItsCause) {
+  std::filesystem::create_symlink("loop.db", path("loop.db"));
+  for (const std::string& name : {path("loop.db"), path(std::string(300, 'd') + ".db")}) {
+    for (const char* command : {"search", "show"}) {
+      const Finished result =
+          std::string(command) == "search" ? search({"--db", name}) : pgtune({"show", "--db", name});
+      EXPECT_EQ(result.exit_code, 4) << result.err;
+      EXPECT_THAT(result.err, AllOf(HasSubstr(name), Not(HasSubstr("internal error"))));
+    }
+    EXPECT_EQ(search({"--db", name, "--dry-run"}).exit_code, 4);
+  }
+}
+
 TEST_F(DatabaseTest, FolderThatCannotBeMade) {
   write("file", "");
   const Finished result = search({"--db", path("file/below/pgtune.db")});

@@ -175,6 +175,46 @@ TEST_F(ReportsTest, ThatCommandNamesABuiltInTemplateWhereNoSearchTakesItUnasked)
                     HasSubstr("    pgtune bench --shape 64x64x64 --template sgemm_classic --power\n")));
 }
 
+TEST_F(ReportsTest, SearchesOfOneProblemAreOneLineOfTheFastest) {
+  std::vector<double> times_s;
+  for (const char* name : {"sgemm_simt", "sgemm_tma"}) {
+    const Finished found = pgtune({"search", "--template", name, "--shape", "64x64x64", "--budget", "2", "--json"});
+    ASSERT_EQ(found.exit_code, 0) << found.err;
+    times_s.push_back(json::parse(found.out).at("best").at("time_s").get<double>());
+  }
+  ASSERT_NE(times_s[0], times_s[1]);
+  EXPECT_EQ(results({"report", "--json"}).size(), 1U);
+  const auto rows = csv({"report", "--csv"});
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(std::stod(rows[0].at("time_s")), std::min(times_s[0], times_s[1]));
+  EXPECT_EQ(results({"report", "--power", "--json"}).size(), 2U) << "either may be the one whose energy was measured";
+}
+
+TEST_F(ReportsTest, WithoutAWholeFinalThereIsNoVerdict) {
+  const Finished found =
+      pgtune({"search", "--shape", "4096x4096x4096", "--budget", "2", "--device", "replay", "--json"});
+  ASSERT_EQ(found.exit_code, 0) << found.err;
+  ASSERT_FALSE(json::parse(found.out).at("from_final").get<bool>());
+  EXPECT_EQ(json::parse(found.out).at("best").at("verdict"), "none");
+  const json row = results({"report", "--json"}).at(0);
+  EXPECT_EQ(row.at("verdict"), "none");
+  EXPECT_TRUE(row.at("percent_of_best_interval").is_null());
+  EXPECT_EQ(csv({"report", "--csv"}).at(0).at("verdict"), "none");
+  EXPECT_THAT(pgtune({"report"}).out, HasSubstr("none: the times are from screening"));
+}
+
+TEST_F(ReportsTest, JoulesOfSettledSamplesStandWhereNoWindowsWereMeasured) {
+  const std::vector<std::string> replayed{"search",   "--shape", "512x512x16384", "--dtype", "e4m3",
+                                          "--layout", "nt",      "--device",      "replay"};
+  ASSERT_EQ(pgtune(replayed).exit_code, 0);
+  EXPECT_THAT(pgtune({"report", "--power"}).out,
+              AllOf(StartsWith("By settled samples alone"), HasSubstr("512x512x16384 e4m3 nt"),
+                    HasSubstr("per launch, 0.972"), Not(HasSubstr("was not measured"))));
+  const json row = results({"report", "--power", "--json"}).at(0);
+  EXPECT_GT(row.at("winner_settled").at("energy_per_gemm_j").get<double>(), 0);
+  EXPECT_GT(row.at("baseline_settled").at("energy_per_gemm_j").get<double>(), 0);
+}
+
 TEST_F(ReportsTest, SuspectEnergyIsNoEvidence) {
   launch_.environment["PGTUNE_FAKE"] = "energy||suspect";
   ASSERT_EQ(search({"--power", "-q"}).exit_code, 0);

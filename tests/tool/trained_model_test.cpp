@@ -49,7 +49,8 @@ TEST_F(TrainedModelTest, IsFittedOnceAndAgainWhereItsFileIsDamaged) {
   EXPECT_THAT(guess.at("variant").get<std::string>(), HasSubstr("BM="));
   EXPECT_GE(guess.at("expected_loss").at("p90").get<double>(), guess.at("expected_loss").at("median").get<double>());
   EXPECT_EQ(guess.at("seen_device"), true);
-  EXPECT_EQ(models().size(), 1U) << "the same model";
+  EXPECT_EQ(models().size(), 2U) << "guesses are validated on all problems";
+  EXPECT_GT(guess.at("judged_by").get<int>(), 500);
 
   // What is exported without a search of its own: 1024x1024x1024 was searched above.
   launch_.environment["PGTUNE_FATBINARY"] = "/nowhere";  // the fake worker's cubins are none
@@ -60,7 +61,7 @@ TEST_F(TrainedModelTest, IsFittedOnceAndAgainWhereItsFileIsDamaged) {
   EXPECT_THAT(exported.out, AllOf(::testing::ContainsRegex("1024x1024x1024 f32 nn +exact +0 %"),
                                   ::testing::ContainsRegex("1100x1024x1024 f32 nn +guess +[0-9.]+ %"),
                                   ::testing::ContainsRegex("1024x1024x1024 tf32x3 nn +guess +[0-9.]+ %")));
-  EXPECT_EQ(models().size(), 1U) << "the same model";
+  EXPECT_EQ(models().size(), 2U) << "the model of guesses";
   EXPECT_EQ(pgtune({"export", "header", "--db", path("second.db"), "--guess", path("shapes.txt"), "--table"}).exit_code,
             2);
   const Finished of_dtype = pgtune({"export", "header", "--db", path("second.db"), "--dtype", "bf16", "--layout", "nt",

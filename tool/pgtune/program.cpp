@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -146,6 +147,11 @@ ExitCode guarded(Terminal& terminal, const std::function<ExitCode()>& action) {
   } catch (const db::Error& error) {
     terminal.error(error.what());
     return ExitCode::kDatabase;
+  } catch (const std::filesystem::filesystem_error& error) {
+    const std::string path = error.path1().empty() ? "the present folder" : error.path1().string();
+    terminal.error(
+        fmt::format("cannot use {}: {}. Check that it is there, and its permissions.", path, error.code().message()));
+    return ExitCode::kEnvironment;
   } catch (const std::bad_alloc&) {
     terminal.error("out of memory. Free some memory, or use fewer --jobs.");
     return ExitCode::kEnvironment;

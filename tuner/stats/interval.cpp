@@ -84,4 +84,21 @@ double student_t(double confidence, int degrees) {
   return std::sqrt(static_cast<double>(degrees)) * std::tan((low + high) / 2);
 }
 
+namespace {
+
+/// Keeps 1.038 from becoming 1.037 where binary fractions fall just short of it.
+constexpr double kOfALast = 1e-6;
+
+}  // namespace
+
+double rounded_down(double low, int decimals) {
+  const double scale = std::pow(10, decimals);
+  return std::floor(low * scale + kOfALast) / scale;
+}
+
+double rounded_up(double high, int decimals) {
+  const double scale = std::pow(10, decimals);
+  return std::ceil(high * scale - kOfALast) / scale;
+}
+
 }  // namespace pgtune::stats

@@ -43,6 +43,10 @@ inline constexpr std::size_t kMostBatches = 12;
 /// constant. `looks` is the number planned, not taken; below 1 counts as 1.
 [[nodiscard]] double look_confidence(int looks, double confidence = 0.95);
 
+/// An interval's ends as they are shown with so many decimals: outward, so that what is shown holds what was measured.
+[[nodiscard]] double rounded_down(double low, int decimals = 3);
+[[nodiscard]] double rounded_up(double high, int decimals = 3);
+
 /// t with P[-t < T < t] = confidence for Student's T with that many degrees of freedom, at least 1. `confidence` from 0
 /// to below 1. By the finite series of Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
 [[nodiscard]] double student_t(double confidence, int degrees);

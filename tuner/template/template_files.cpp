@@ -22,6 +22,9 @@ constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t{16} << 20;
 Result<std::string> read_text_file(const std::filesystem::path& path) {
   std::error_code code;
   const auto status = std::filesystem::status(path, code);
+  if (status.type() == std::filesystem::file_type::none) {
+    return fail(ErrorKind::kUsage, fmt::format("cannot read '{}': {}", path.string(), code.message()));
+  }
   if (!std::filesystem::exists(status)) {
     return fail(ErrorKind::kUsage, fmt::format("there is no file '{}'", path.string()));
   }

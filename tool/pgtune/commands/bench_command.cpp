@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "db/database.hpp"
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
@@ -135,7 +136,7 @@ class BenchCommand final : public Command {
     const bool needs_stored = std::any_of(task.problems.begin(), task.problems.end(), [&](const Problem& problem) {
       return !all_named(task.variants, task.templates.at(problem.key()));
     });
-    if (needs_stored && !std::filesystem::exists(task.measuring.database))
+    if (needs_stored && db::is_absent(task.measuring.database))
       (void)db::Database::open(task.measuring.database, db::OpenMode::kReadOnly);
     ResultDocument results(context.terminal(), task.measuring.json, task.problems.size());
     const auto choices = choose_devices(context, task.measuring.device);

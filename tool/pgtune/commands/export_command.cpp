@@ -149,6 +149,9 @@ class ExportCommand final : public Command {
                                      "my::gemm.",
                                      name_space_, *why));
     const double neighbour_loss = parse_real("--neighbour-loss", neighbour_loss_);
+    if (neighbour_loss < 0 || neighbour_loss > 100)
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("--neighbour-loss is a percentage from 0 to 100, not {}.", neighbour_loss_));
     if (!coverage_.empty() && filter_.operation() == nullptr) covered_problems_ = filter_.problems_of_file(coverage_);
     if (!guess_.empty()) guessed_problems_ = filter_.problems_of_file(guess_);
     std::vector<StoredResult> results = filter_.load(context);

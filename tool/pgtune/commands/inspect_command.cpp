@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -140,7 +141,8 @@ class InspectCommand final : public Command {
 
  private:
   /// The first template that has the parameters of --variant and whose preset leaves something to be searched there;
-  /// where there is none, the first with these parameters, and at last the first.
+  /// where there is none, the first with these parameters, and at last the one that knows most of their names, which
+  /// then says what is wrong.
   [[nodiscard]] const space::TemplateDefinition& choose(const space::TemplateSet& templates,
                                                         const Inspection& inspection) const {
     const space::TemplateDefinition* first = nullptr;
@@ -151,7 +153,14 @@ class InspectCommand final : public Command {
       if (value_or_throw(searched).variants.empty()) continue;
       return definition;
     }
-    return first == nullptr ? templates.definitions().front() : *first;
+    if (first != nullptr) return *first;
+    const auto known = [this](const space::TemplateDefinition& definition) {
+      return std::count_if(definition.parameters.begin(), definition.parameters.end(), [this](const auto& parameter) {
+        return ("," + variant_).find("," + parameter.name + "=") != std::string::npos;
+      });
+    };
+    return *std::max_element(templates.definitions().begin(), templates.definitions().end(),
+                             [&](const auto& a, const auto& b) { return known(a) < known(b); });
   }
 
   static void note_others(Context& context, const space::TemplateSet& templates,

@@ -75,6 +75,8 @@ class ReportCommand final : public Command {
     if (!html_.empty()) return write_html(context);
     if (pipelines_) return report_pipelines(context);
     std::vector<StoredResult> results = boards_ ? filter_.load_boards(context) : filter_.load(context);
+    // Another search of a problem may be the one whose energy was measured.
+    if (!boards_ && !power_) results = one_a_problem(std::move(results));
     print_results(context, results);
     if (!results.empty()) return ExitCode::kDone;
     context.terminal().error(filter_.nothing_found(context));
@@ -130,7 +132,7 @@ class ReportCommand final : public Command {
   }
 
   ExitCode write_html(Context& context) const {
-    std::vector<StoredResult> results = filter_.load(context);
+    std::vector<StoredResult> results = one_a_problem(filter_.load(context));
     const db::Database database = filter_.open_database(context);
     const std::vector<StoredPipeline> pipelines = pipelines_of(database);
     if (results.empty() && pipelines.empty()) {
@@ -139,7 +141,7 @@ class ReportCommand final : public Command {
     }
     take_bench_energy(database, results);
     std::vector<StoredResult> before;
-    if (!against_.empty()) before = filter_.load_from(context, against_);
+    if (!against_.empty()) before = one_a_problem(filter_.load_from(context, against_));
     const std::string name = std::filesystem::path(database.origin()).filename().string();
     const std::vector<StoredResult> boards = filter_.load_boards(context, problems_of_several_boards(database));
     const std::string before_name = std::filesystem::path(against_).filename().string();

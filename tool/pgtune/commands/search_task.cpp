@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "db/database.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/measuring/announcement.hpp"
 #include "tool/pgtune/measuring/known_gpu.hpp"
@@ -39,7 +40,8 @@ ExitCode show_result(Terminal& terminal, ResultDocument& results, const SearchOu
     terminal.note(fmt::format("Stopped early {}.", result.interrupted ? "by a signal"
                                                    : result.gave_up   ? "because round after round was void, see notes"
                                                                       : "at the end of the budget, as asked"));
-    terminal.note("What was measured is stored: the same command goes on from here.");
+    terminal.note(result.budget_reached ? "What was measured is stored: a larger --budget goes on from here."
+                                        : "What was measured is stored: the same command goes on from here.");
   }
   if (result.enough)
     terminal.note(fmt::format(
@@ -66,7 +68,7 @@ ExitCode plan(Context& context, const SearchTask& task, ResultDocument& results)
                                 .planning = true,
                                 .clock_unknown = unknown_clock});
   std::optional<db::Database> database;
-  if (!unknown_clock && std::filesystem::exists(options.database))
+  if (!unknown_clock && !db::is_absent(options.database))
     database = db::Database::open(options.database, db::OpenMode::kReadOnly);
   std::optional<DatabaseStore> store;
   if (database) store.emplace(*database);
@@ -82,7 +84,7 @@ ExitCode plan(Context& context, const SearchTask& task, ResultDocument& results)
 /// where it does not.
 std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& task, ResultDocument& results) {
   const MeasuringOptions& options = task.measuring;
-  if (!std::filesystem::exists(options.database)) return std::nullopt;
+  if (db::is_absent(options.database)) return std::nullopt;
   session::SessionOptions session = options.session;
   if (const auto& lock = options.clock.request) {
     if (!lock->mhz) return std::nullopt;  // which clock it will be shows once it is locked

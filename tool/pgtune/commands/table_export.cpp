@@ -2,10 +2,12 @@
 #include "tool/pgtune/commands/table_export.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <ranges>
 #include <set>
 
 #include "tool/pgtune/cli/command_error.hpp"
@@ -62,13 +64,15 @@ ExitCode TableExport::run(Context& context) const {
     if (line->parsed()) format = own;
   }
   const KnownTemplates templates(context.catalogue());
-  std::set<std::string> taken;
+  constexpr std::size_t kTitlesShown = 3;
+  std::set<std::string> taken, titles;
   std::size_t rows = 0;
   for (const std::string& file : from_.empty() ? std::vector<std::string>{""} : from_) {
     for (const db::Database& database : open_recordings(file)) {
       auto tables = recorded_tables(database, templates);
       for (RecordedTable& imported : imported_tables(database)) tables.push_back(std::move(imported));
       for (const RecordedTable& table : tables) {
+        titles.insert(table.title());
         if (table.title().find(only_) == std::string::npos) continue;
         for (const ForeignTable& own : foreign_tables_of(table, templates)) {
           if (!template_.empty() && own.kernel != template_) continue;
@@ -87,7 +91,13 @@ ExitCode TableExport::run(Context& context) const {
     }
   }
   if (taken.empty()) {
-    context.terminal().error("no table of a search on a GPU matches. 'pgtune simulate --per-problem' lists titles.");
+    context.terminal().error(
+        titles.empty()
+            ? "no search on a GPU is there."
+            : fmt::format("no table of a search on a GPU matches. {} there: {}{}.",
+                          titles.size() == 1 ? "One is" : fmt::format("{} are", titles.size()),
+                          fmt::join(titles | std::views::take(kTitlesShown), ", "),
+                          titles.size() > kTitlesShown ? " and others; --problem takes a part of a title" : ""));
     return ExitCode::kNothingValid;
   }
   context.terminal().note(fmt::format("wrote {} file{} with {} configurations into {}", taken.size(),

@@ -24,7 +24,8 @@ std::pair<Ladder, fs::path> load_ladder(const Catalogue& catalogue, const std::s
   if (!Catalogue::is_path(selector)) return {value_or_throw(parse_ladder(catalogue.ladder(selector), selector)), {}};
   std::ifstream file(selector);
   std::ostringstream text;
-  if (!fs::is_regular_file(selector) || !(text << file.rdbuf()))
+  std::error_code error;
+  if (!fs::is_regular_file(selector, error) || !(text << file.rdbuf()))
     throw CommandError(ErrorKind::kUsage, fmt::format("cannot read the ladder '{}'. Give a JSON file.", selector));
   return {value_or_throw(parse_ladder(text.str(), selector)), fs::path(selector).parent_path()};
 }

@@ -40,7 +40,11 @@ void announce(Terminal& terminal, const Announcement& announcement) {
   for (const std::string& note : announcement.clock_notes) terminal.note("clocks    " + note);
   warn_of_easy_data(terminal, conditions);
   for (const std::string& note : choice.notes) terminal.note(note);
-  terminal.note("device    " + choice.description);
+  if (choice.recorded_on.size() > 1) {
+    terminal.note(fmt::format("device    what the problem was recorded on: {}", fmt::join(choice.recorded_on, ", ")));
+  } else {
+    terminal.note("device    " + choice.description);
+  }
   for (const std::string& other : announcement.other_devices) terminal.note("device    " + other);
   if (choice.source == Source::kReplay && !announcement.planning)
     terminal.note("source    replay: stored measurements, nothing is compiled or timed here");
@@ -51,7 +55,8 @@ void announce(Terminal& terminal, const Announcement& announcement) {
 }
 
 void announce_answering(Terminal& terminal, const DeviceChoice& announced, const Answering& by) {
-  if (by.device.info.name != announced.info.name) terminal.note("device    " + by.device.description);
+  if (announced.recorded_on.size() > 1 || by.device.info.name != announced.info.name)
+    terminal.note("device    " + by.device.description);
   const std::string lines = fact_note("version", versions_text(by.templates.other_versions()));
   if (!lines.empty()) terminal.note(lines);
 }

@@ -39,9 +39,10 @@ void replay_on(DeviceChoice& choice, DeviceInfo info, const db::Database& databa
       fmt::format("{}, {}, replayed from {}", choice.info.name, choice.info.architecture, database.origin());
 }
 
-/// The GPU that most of the recordings were made on, and the first of these: what stands for all until a problem says
-/// which recording holds it.
-std::pair<DeviceInfo, const db::Database*> usual_device(const std::vector<db::Database>& recordings) {
+/// Chooses the GPU that most of the recordings were made on, and the first of these: what stands for all until a
+/// problem says which recording holds it.
+void replay_on_usual(DeviceChoice& choice) {
+  const std::vector<db::Database>& recordings = *choice.recordings;
   std::map<std::string, std::vector<std::pair<DeviceInfo, const db::Database*>>> by_name;
   for (const db::Database& recording : recordings) {
     DeviceInfo own = recorded_device(recording);
@@ -49,15 +50,16 @@ std::pair<DeviceInfo, const db::Database*> usual_device(const std::vector<db::Da
     by_name[std::move(name)].emplace_back(std::move(own), &recording);
   }
   const auto fewer = [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); };
-  return std::max_element(by_name.begin(), by_name.end(), fewer)->second.front();
+  const auto [device, database] = std::max_element(by_name.begin(), by_name.end(), fewer)->second.front();
+  replay_on(choice, device, *database);
+  for (const auto& [name, own] : by_name) choice.recorded_on.push_back(name);
 }
 
 DeviceChoice replay_choice(const std::string& file) {
   DeviceChoice choice;
   choice.recordings = std::make_shared<const std::vector<db::Database>>(open_recordings(file));
   choice.source = Source::kReplay;
-  const auto [device, database] = usual_device(*choice.recordings);
-  replay_on(choice, device, *database);
+  replay_on_usual(choice);
   return choice;
 }
 
@@ -107,7 +109,7 @@ DeviceChoice automatic_choice(const Context& context) {
   if (devices) return gpu_choice(devices->front(), 0);
   if (!has_built_in_recording()) throw CommandError(devices.error());
   DeviceChoice choice = replay_choice("");
-  choice.notes.push_back(fmt::format("No GPU to search on: replaying measurements made on an {}.", choice.info.name));
+  choice.notes.emplace_back("No GPU to search on: replaying measurements that come with pgtune.");
   choice.notes.push_back(fact_note("cause", devices.error().text()));
   return choice;
 }

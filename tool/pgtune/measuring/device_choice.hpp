@@ -21,8 +21,9 @@ struct DeviceChoice {
   std::optional<Source> source;  ///< nothing: a typical GPU, which is only planned for
   int ordinal = 0;               ///< of the GPU
   std::shared_ptr<const std::vector<db::Database>> recordings = {};  ///< replay: opened once, for all problems
-  std::string description;              ///< for people: "NVIDIA H200 (GPU 0)" or "NVIDIA H200, replayed from ..."
-  std::vector<std::string> notes = {};  ///< why it is this one; choose_device() leaves it to the caller to tell
+  std::vector<std::string> recorded_on = {};  ///< replay: the names of all GPUs that recordings were made on
+  std::string description;                    ///< for people: "NVIDIA H200 (GPU 0)" or "NVIDIA H200, replayed from ..."
+  std::vector<std::string> notes = {};        ///< why it is this one; choose_device() leaves it to the caller to tell
 };
 
 /// The source as JSON names it: its word, or "architecture".

@@ -46,8 +46,6 @@ DetailLimits detail_limits(std::size_t problems) {
 json kinds_data(const ResultGroup& group) {
   json out = json::array();
   for (const KindSummary& summary : summarise_kinds(group.results)) {
-    json verdicts = json::object();
-    for (const auto& [verdict, count] : summary.verdicts) verdicts[std::string(to_string(verdict))] = count;
     out.push_back({{"kind", summary.kind},
                    {"baseline", summary.baseline},
                    {"problems", summary.problems},
@@ -55,7 +53,7 @@ json kinds_data(const ResultGroup& group) {
                    {"percent_of_first", compact(summary.percent_of_first)},
                    {"least_percent", compact(summary.least_percent)},
                    {"most_percent", compact(summary.most_percent)},
-                   {"verdicts", std::move(verdicts)}});
+                   {"verdicts", summary.verdicts}});
   }
   return out;
 }

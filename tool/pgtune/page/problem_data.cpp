@@ -132,7 +132,7 @@ json problem_data(const StoredResult& result, const RooflinePoint& point, Shared
           {"low", compact_positive(best.ratio_low)},
           {"high", compact_positive(best.ratio_high)},
           {"first_ratio", compact_positive(figures.percent_of_first / 100)},
-          {"verdict", answer.from_final ? to_string(best.verdict) : "none"},
+          {"verdict", verdict_word(best, answer.from_final)},
           {"margin", compact(answer.floor.margin, 3)},
           {"base_mhz", compact_positive(answer.baseline_clock_hz / kMicro, 4)},
           {"base_mj", compact_positive(energy_j(answer.baseline_energy, answer.baseline_settled_energy) * kMilli)},

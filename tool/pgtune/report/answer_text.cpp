@@ -3,17 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include "tuner/stats/interval.hpp"
 
 namespace pgtune::tool {
 namespace {
 
-constexpr double kDecimals = 1e3;
-/// Keeps 1.038 from becoming 1.037 where binary fractions fall just short of it.
-constexpr double kRounding = 1e-6;
-
-double rounded_down(double value) { return std::floor(value * kDecimals + kRounding) / kDecimals; }
-double rounded_up(double value) { return std::ceil(value * kDecimals - kRounding) / kDecimals; }
+using stats::rounded_down, stats::rounded_up;
 
 }  // namespace
 
@@ -38,6 +33,10 @@ std::string beside_text(const OtherBaseline& other) {
   // The same library's product is no other baseline beside it.
   return fmt::format("{}{} timed alone: {:.4g} ms", other.library, other.is_laid_out_before() ? "," : " beside it,",
                      other.time_s * 1e3);
+}
+
+std::string_view verdict_word(const session::RankedVariant& ranked, bool from_final) {
+  return from_final ? to_string(ranked.verdict) : "none";
 }
 
 std::string verdict_text(const session::RankedVariant& best, double margin, bool from_final,
@@ -79,8 +78,8 @@ std::string clocks_text(const session::Answer& answer) {
 std::string noise_text(const session::NoiseFloor& floor) {
   const std::string ties = fmt::format("under {:.2f} % is a tie", 100 * floor.margin);
   if (floor.rounds == 0) return "not measured; " + ties;
-  return fmt::format("baseline against itself +-{:.2f} % ({} rounds); {}",
-                     std::ceil(1e4 * floor.half_width - kRounding) / 100, floor.rounds, ties);
+  return fmt::format("baseline against itself +-{:.2f} % ({} rounds); {}", stats::rounded_up(100 * floor.half_width, 2),
+                     floor.rounds, ties);
 }
 
 std::string sampling_text(const session::Answer& answer, const Conditions& conditions) {

@@ -23,6 +23,9 @@ namespace pgtune::tool {
 /// "copy beside it, timed alone: 1.234 ms", or why it could not be timed.
 [[nodiscard]] std::string beside_text(const OtherBaseline& other);
 
+/// The verdict in a word, as tables and JSON have it; "none" where the rounds of the final are not whole.
+[[nodiscard]] std::string_view verdict_word(const session::RankedVariant& ranked, bool from_final);
+
 /// "faster: 1.038 to 1.044 times the speed of cuBLASLt's best". `from_final`: false where the rounds of the final are
 /// missing, so that nothing can be said.
 [[nodiscard]] std::string verdict_text(const session::RankedVariant& best, double margin, bool from_final,

@@ -117,10 +117,10 @@ std::vector<BenchComparison> comparisons(const BenchOutcome& outcome) {
 }
 
 std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
-  std::string out = terminal.styled(Style::kBold, fmt::format("{} with {}, measured{}", outcome.problem.title(),
-                                                              outcome.templates.title(),
-                                                              outcome.chosen.stored.empty() ? "" : " again")) +
-                    '\n';
+  const std::string title = fmt::format("{} with {}, measured{}", outcome.problem.title(), outcome.templates.title(),
+                                        outcome.chosen.stored.empty() ? "" : " again");
+  std::string out =
+      terminal.styled(Style::kBold, fmt::format("{}", fmt::join(wrap_text(title, kTextWidth), "\n"))) + '\n';
   for (const std::string& line : wrap_text(outcome.device.description, kTextWidth)) out += line + '\n';
   out += fact("version", versions_text(outcome.templates.other_versions()));
   const std::vector<BenchComparison> compared = comparisons(outcome);
@@ -144,11 +144,14 @@ std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
 
 json bench_json(const BenchOutcome& outcome) {
   json variants = json::array();
+  const bool whole = outcome.result.answer && outcome.result.answer->from_final;
+  const bool stored_whole = !outcome.stored || outcome.stored->from_final;
   for (const BenchComparison& comparison : comparisons(outcome))
     variants.push_back(
         {{"variant", comparison.now->variant.key()},
-         {"stored", comparison.stored == nullptr ? json(nullptr) : ranked_json(*comparison.stored, outcome.problem)},
-         {"now", ranked_json(*comparison.now, outcome.problem)},
+         {"stored", comparison.stored == nullptr ? json(nullptr)
+                                                 : ranked_json(*comparison.stored, outcome.problem, stored_whole)},
+         {"now", ranked_json(*comparison.now, outcome.problem, whole)},
          {"time_to_stored", ratio_json(time_ratio(comparison))},
          {"held", to_string(comparison.held.held)},
          {"summary", comparison.held.sentence}});

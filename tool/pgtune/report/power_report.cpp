@@ -33,6 +33,14 @@ std::optional<Energies> energies(const StoredResult& result) {
   return Energies{*answer.best().energy, *answer.baseline_energy};
 }
 
+/// The joules of settled samples as a sentence, which stands where no windows were measured; nothing where they do not
+/// say.
+std::string settled_text(const StoredResult& result) {
+  const session::Answer& answer = result.answer;
+  if (energies(result) || !answer.best().settled_energy || !answer.baseline_settled_energy) return {};
+  return settled_energy_text(*answer.best().settled_energy, *answer.baseline_settled_energy, baseline_name(answer));
+}
+
 /// Options that make a search measure under a result's conditions.
 std::string condition_options(const Conditions& conditions) {
   const Conditions usual;
@@ -147,16 +155,25 @@ void print_power_report(Terminal& terminal, const std::vector<StoredResult>& res
         "time at the power cap. The verdict's speed is that of the final, where both\n"
         "took turns in the same power budget.\n"
         "The sensor reads the whole board: good for ranking on this GPU, not absolute.\n");
+  bool said = any;
+  const auto list = [&](const char* heading, const auto& text_of) {
+    bool first = true;
+    for (const StoredResult& result : results) {
+      const std::string text = text_of(result);
+      if (text.empty()) continue;
+      if (first) terminal.print(fmt::format("{}{}\n", said ? "\n" : "", heading));
+      first = false;
+      said = true;
+      terminal.print(fmt::format("  {}\n", marked_title(result)));
+      print_wrapped(terminal, text);
+    }
+  };
+  list("By settled samples alone, without windows of steady load:", settled_text);
+  list("Energy was not measured of:", [](const StoredResult& result) {
+    return energies(result) || !settled_text(result).empty() ? std::string() : measure_command(result);
+  });
   print_baseline_legend(terminal, results);
   print_marks_legend(terminal, results);
-  bool first = true;
-  for (const StoredResult& result : results) {
-    if (energies(result)) continue;
-    if (first) terminal.print(fmt::format("{}Energy was not measured of:\n", any ? "\n" : ""));
-    first = false;
-    terminal.print(fmt::format("  {}\n", marked_title(result)));
-    print_wrapped(terminal, measure_command(result));
-  }
 }
 
 nlohmann::json power_report_json(const std::vector<StoredResult>& results) {
@@ -168,6 +185,8 @@ nlohmann::json power_report_json(const std::vector<StoredResult>& results) {
     nlohmann::json& line = out.back();
     line["winner"] = energy ? energy_json(energy->winner, result.problem) : nlohmann::json(nullptr);
     line["baseline_best"] = energy ? energy_json(energy->baseline, result.problem) : nlohmann::json(nullptr);
+    line["winner_settled"] = settled_energy_json(answer.best().settled_energy);
+    line["baseline_settled"] = settled_energy_json(answer.baseline_settled_energy);
     line["idle_power_w"] = answer.idle_power_w ? nlohmann::json(*answer.idle_power_w) : nlohmann::json(nullptr);
     line["verdict"] = to_string(answer.best().verdict);
     line["ratio_interval"] = {answer.best().ratio_low, answer.best().ratio_high};

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/terminal/result_document.hpp"
+#include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tuner/model/device_class.hpp"
@@ -26,7 +27,8 @@ json algorithm_json(const SearchOutcome& outcome, const BaselineReport& baseline
 
 json ranking_json(const SearchOutcome& outcome, const session::Answer& answer) {
   json out = json::array();
-  for (const session::RankedVariant& ranked : answer.ranking) out.push_back(ranked_json(ranked, outcome.problem));
+  for (const session::RankedVariant& ranked : answer.ranking)
+    out.push_back(ranked_json(ranked, outcome.problem, answer.from_final));
   return out;
 }
 
@@ -83,7 +85,7 @@ json other_versions_json(const std::vector<space::OtherVersion>& others) {
   return out;
 }
 
-json ranked_json(const session::RankedVariant& ranked, const Problem& problem) {
+json ranked_json(const session::RankedVariant& ranked, const Problem& problem, bool from_final) {
   const bool compared = ranked.ratio_to_baseline > 0, clocked = ranked.cycles_ratio > 0;
   return {{"template", ranked.variant.template_name},
           {"parameters", parameters_to_json(ranked.variant)},
@@ -93,7 +95,7 @@ json ranked_json(const session::RankedVariant& ranked, const Problem& problem) {
           {"spread", ranked.spread},
           {"ratio_to_baseline", compared ? json(ranked.ratio_to_baseline) : json(nullptr)},
           {"ratio_interval", compared ? json{ranked.ratio_low, ranked.ratio_high} : json(nullptr)},
-          {"verdict", compared ? json(to_string(ranked.verdict)) : json(nullptr)},
+          {"verdict", compared ? json(verdict_word(ranked, from_final)) : json(nullptr)},
           {"cycles_ratio", clocked ? json(ranked.cycles_ratio) : json(nullptr)},
           {"cycles_interval", clocked ? json{ranked.cycles_low, ranked.cycles_high} : json(nullptr)},
           {"sm_clock_hz", ranked.sm_clock_hz > 0 ? json(ranked.sm_clock_hz) : json(nullptr)},
@@ -105,7 +107,7 @@ json ranked_json(const session::RankedVariant& ranked, const Problem& problem) {
 }
 
 json best_json(const session::Answer& answer, const Problem& problem) {
-  json out = ranked_json(answer.best(), problem);
+  json out = ranked_json(answer.best(), problem, answer.from_final);
   out["baseline_clock_hz"] = answer.baseline_clock_hz > 0 ? json(answer.baseline_clock_hz) : json(nullptr);
   out["ties"] = answer.ties;
   return out;

@@ -14,8 +14,8 @@ namespace pgtune::tool {
 /// The names of the templates that were measured in another version than this build's.
 [[nodiscard]] nlohmann::json other_versions_json(const std::vector<space::OtherVersion>& others);
 
-/// One row of a ranking; null for what was not measured.
-[[nodiscard]] nlohmann::json ranked_json(const session::RankedVariant& ranked, const Problem& problem);
+/// One row of a ranking, whose times are of a whole final or of screening; null for what was not measured.
+[[nodiscard]] nlohmann::json ranked_json(const session::RankedVariant& ranked, const Problem& problem, bool from_final);
 
 /// The ranking's first, with what it was not told apart from and the baseline's clock.
 [[nodiscard]] nlohmann::json best_json(const session::Answer& answer, const Problem& problem);

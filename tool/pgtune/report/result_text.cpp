@@ -138,7 +138,8 @@ void append_counts(std::string& out, const session::SearchResult& result) {
     }
   }
   if (counts.not_recorded > 0)
-    append_wrapped(out, fmt::format("{} more were not measured when this was recorded.", counts.not_recorded));
+    append_wrapped(out, fmt::format("{} more {} not measured when this was recorded.", counts.not_recorded,
+                                    counts.not_recorded == 1 ? "was" : "were"));
 }
 
 /// What going on is expected to gain; nothing where all was tried or the strategy did not say.
@@ -159,9 +160,9 @@ void append_expected(std::string& out, const space::TemplateSet& templates, cons
 
 std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) {
   const session::SearchResult& result = outcome.result;
+  const std::string title = fmt::format("{} with {}", outcome.problem.title(), outcome.templates.title());
   std::string out =
-      terminal.styled(Style::kBold, fmt::format("{} with {}", outcome.problem.title(), outcome.templates.title())) +
-      '\n';
+      terminal.styled(Style::kBold, fmt::format("{}", fmt::join(wrap_text(title, kTextWidth), "\n"))) + '\n';
   append_wrapped(out, outcome.device.description);
   out += fact("version", versions_text(outcome.templates.other_versions()));
   if (result.answer) {

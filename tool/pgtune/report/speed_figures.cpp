@@ -40,7 +40,7 @@ std::vector<KindSummary> summarise_kinds(const std::vector<const StoredResult*>&
       const SpeedFigures figures = speed_figures(*result);
       of_best.push_back(figures.percent_of_best);
       of_first.push_back(figures.percent_of_first);
-      ++summary.verdicts[result->answer.best().verdict];
+      ++summary.verdicts[std::string(verdict_word(result->answer.best(), result->answer.from_final))];
     }
     const auto [least, most] = std::minmax_element(of_best.begin(), of_best.end());
     summary.percent_of_best = stats::geometric_mean(of_best);

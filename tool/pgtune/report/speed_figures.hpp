@@ -22,7 +22,7 @@ struct KindSummary {
   std::size_t problems = 0;
   double percent_of_best = 0, percent_of_first = 0;  ///< geometric means
   double least_percent = 0, most_percent = 0;        ///< of the baseline's best
-  std::map<stats::Verdict, std::size_t> verdicts;    ///< only those that occur
+  std::map<std::string, std::size_t> verdicts;       ///< by verdict_word(), only those that occur
 };
 /// GEMM first, in the order of the dtypes, then operations by name.
 [[nodiscard]] std::vector<KindSummary> summarise_kinds(const std::vector<const StoredResult*>& results);

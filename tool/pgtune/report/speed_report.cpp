@@ -17,8 +17,9 @@
 namespace pgtune::tool {
 namespace {
 
-std::string short_verdict(const session::RankedVariant& best) {
-  return best.verdict == stats::Verdict::kFasterThroughPower ? "by power" : std::string(to_string(best.verdict));
+std::string short_verdict(const session::Answer& answer) {
+  const bool by_power = answer.from_final && answer.best().verdict == stats::Verdict::kFasterThroughPower;
+  return by_power ? "by power" : std::string(verdict_word(answer.best(), answer.from_final));
 }
 
 /// What speeds are told in where that is one unit; else each section says its own.
@@ -44,7 +45,8 @@ std::string table_text(const ResultGroup& group) {
       const SpeedFigures line = speed_figures(*result);
       table.add_row({row_title(*result), best.variant.template_name, speed_text(result->problem, best.time_s),
                      fmt::format("{:.1f}", line.percent_of_first), fmt::format("{:.1f}", line.percent_of_best),
-                     percent_interval_text(best.ratio_low, best.ratio_high), short_verdict(best)});
+                     result->answer.from_final ? percent_interval_text(best.ratio_low, best.ratio_high) : "",
+                     short_verdict(result->answer)});
     }
   }
   return table.text();
@@ -83,6 +85,9 @@ void print_speed_report(Terminal& terminal, const std::vector<StoredResult>& res
       "algorithm, 100 is equal; interval: 95 %, of % best, over the final's rounds;\n"
       "by power: faster through a higher clock in the same power budget, not in\n"
       "cycles.\n");
+  const auto is_screened = [](const StoredResult& result) { return !result.answer.from_final; };
+  if (std::any_of(results.begin(), results.end(), is_screened))
+    terminal.print("none: the times are from screening, since the final is not whole.\n");
   print_baseline_legend(terminal, results);
   print_marks_legend(terminal, results);
 }
@@ -92,12 +97,14 @@ nlohmann::json speed_report_json(const std::vector<StoredResult>& results) {
   for (const StoredResult& result : results) {
     const session::RankedVariant& best = result.answer.best();
     const SpeedFigures line = speed_figures(result);
+    const bool whole = result.answer.from_final;
     out.push_back(result_identity(result));
     out.back().update({{"tflops", line.tflops},
                        {"percent_of_first", line.percent_of_first},
                        {"percent_of_best", line.percent_of_best},
-                       {"percent_of_best_interval", {100 * best.ratio_low, 100 * best.ratio_high}},
-                       {"verdict", to_string(best.verdict)},
+                       {"percent_of_best_interval",
+                        whole ? nlohmann::json{100 * best.ratio_low, 100 * best.ratio_high} : nlohmann::json(nullptr)},
+                       {"verdict", verdict_word(best, whole)},
                        {"noise_margin", result.answer.floor.margin},
                        {"spread_percent", line.spread_percent}});
   }
@@ -111,12 +118,14 @@ std::string speed_report_csv(const std::vector<StoredResult>& results) {
   CsvWriter csv(columns);
   for (const StoredResult& result : results) {
     const session::RankedVariant& best = result.answer.best();
+    const bool whole = result.answer.from_final;
     std::vector<std::string> cells = result_cells(result);
     cells.insert(cells.end(),
                  {csv_number(best.time_s), csv_number(best.tflops * 1e12), csv_number(result.answer.baseline_first_s),
                   csv_number(result.answer.baseline_best_s), csv_number(best.ratio_to_baseline),
-                  csv_number(best.ratio_low), csv_number(best.ratio_high), std::string(to_string(best.verdict)),
-                  csv_number(result.answer.floor.margin), csv_number(speed_figures(result).spread_percent / 100)});
+                  whole ? csv_number(best.ratio_low) : "", whole ? csv_number(best.ratio_high) : "",
+                  std::string(verdict_word(best, whole)), csv_number(result.answer.floor.margin),
+                  csv_number(speed_figures(result).spread_percent / 100)});
     csv.add_row(cells);
   }
   return csv.text();

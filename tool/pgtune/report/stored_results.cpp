@@ -47,7 +47,29 @@ void compare_versions(std::vector<StoredResult>& results, const Catalogue& catal
   }
 }
 
+bool tells_more(const StoredResult& a, const StoredResult& b) {
+  if (a.answer.from_final != b.answer.from_final) return a.answer.from_final;
+  return a.answer.best().time_s < b.answer.best().time_s;
+}
+
 }  // namespace
+
+std::vector<StoredResult> one_a_problem(std::vector<StoredResult> results) {
+  using Question = std::tuple<std::string, std::string, std::string, Source>;
+  std::map<Question, std::size_t> places;
+  std::vector<StoredResult> out;
+  for (StoredResult& result : results) {
+    const Question question{result.problem.key(), device_class(result.device).text(), result.row.conditions_key,
+                            result.row.source};
+    const auto [place, added] = places.try_emplace(question, out.size());
+    if (added) {
+      out.push_back(std::move(result));
+    } else if (tells_more(result, out[place->second])) {
+      out[place->second] = std::move(result);
+    }
+  }
+  return out;
+}
 
 void ResultFilter::add_to(CommandLine& app) {
   problems_.add_to(app);

@@ -27,6 +27,11 @@ struct StoredResult {
   std::vector<space::OtherVersion> other_versions;
 };
 
+/// Of the searches of a problem on a class of device, under the same conditions and from the same source, such as those
+/// of one template and of all of them, the result that a report tells: of a whole final, and then the fastest. In the
+/// order given.
+[[nodiscard]] std::vector<StoredResult> one_a_problem(std::vector<StoredResult> results);
+
 class ResultFilter {
  public:
   /// --db, --shape and the other options of a problem, --on, --template, --source.

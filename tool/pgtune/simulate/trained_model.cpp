@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "db/database.hpp"
 #include "db/queries/queries.hpp"
 #include "pgtune_recordings.hpp"
 #include "pgtune_unbiased.hpp"
@@ -75,7 +76,7 @@ struct OwnSearches {
 
 OwnSearches all_searches(const fs::path& path) {
   OwnSearches own;
-  if (!fs::exists(path)) return own;
+  if (db::is_absent(path)) return own;
   own.database = db::Database::open(path, db::OpenMode::kReadOnly);
   own.sessions = db::list_sessions(*own.database);
   std::erase_if(own.sessions,

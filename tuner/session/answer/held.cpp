@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "tuner/stats/interval.hpp"
 #include "tuner/util/named_enum.hpp"
 
 namespace pgtune::session {
@@ -24,13 +25,12 @@ bool too_wide(const RankedVariant& row, double margin) {
 }
 
 /// Five columns below 1000.
-std::string number(double ratio) {
-  const int digits = ratio < 10 ? 3 : ratio < 100 ? 2 : ratio < 1000 ? 1 : 0;
-  return fmt::format("{:.{}f}", ratio, digits);
-}
+int decimals(double ratio) { return ratio < 10 ? 3 : ratio < 100 ? 2 : ratio < 1000 ? 1 : 0; }
 
 std::string interval(const RankedVariant& row) {
-  return fmt::format("{} ({}-{})", number(row.ratio_to_baseline), number(row.ratio_low), number(row.ratio_high));
+  const int low = decimals(row.ratio_low), high = decimals(row.ratio_high);
+  return fmt::format("{:.{}f} ({:.{}f}-{:.{}f})", row.ratio_to_baseline, decimals(row.ratio_to_baseline),
+                     stats::rounded_down(row.ratio_low, low), low, stats::rounded_up(row.ratio_high, high), high);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ Result<ListedShape> parse_words(const std::vector<std::string>& words) {
     } else {
       return fail(
           ErrorKind::kUsage,
-          fmt::format("'{}' after the shape; a dtype ({}), a layout (nn, nt, tn, tt), 'out f32', 'epilogue bias,gelu' "
+          fmt::format("'{}' after the shape; a dtype ({}), a layout (nn, nt, tn, tt), 'out f32', 'epilogue bias,gelu', "
                       "'batch N' and 'chained' may follow it, each once",
                       word, dtype_words()));
     }
