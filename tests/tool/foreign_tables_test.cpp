@@ -37,7 +37,7 @@ OutcomeKind outcome_of(const RecordedTable& table, const std::string& key) {
 
 TEST(ForeignTables, AKernelTunerCacheHasItsTimesAndFailures) {
   const RecordedTable table = corpus_table("kernel_tuner.json");
-  EXPECT_EQ(table.title(), "gemm");
+  EXPECT_EQ(table.title(), "gemm [4096,4096]");
   EXPECT_EQ(table.device.name, "NVIDIA A100");
   EXPECT_EQ(table.table.variants.size(), 6U);
   EXPECT_DOUBLE_EQ(table.table.best_s().value(), 1.25e-3);

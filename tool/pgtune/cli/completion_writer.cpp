@@ -5,7 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
 #include <vector>
+
+#include "tuner/model/dtype.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -35,6 +42,62 @@ std::vector<std::string> words(const Node& node) {
   return result;
 }
 
+/// What may follow an option that takes a value.
+struct Value {
+  bool file = false;
+  std::vector<std::string> words = {};
+  friend auto operator<=>(const Value&, const Value&) = default;
+};
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+/// By what it is checked to be one of, or by the word that stands for its value in the help, such as FILE or TYPE.
+/// Nothing for a flag, and for an option that may stand without its value.
+std::optional<Value> value_of(const CLI::Option& option) {
+  if (option.get_expected_min() < 1) return std::nullopt;
+  const std::string text = option.get_option_text(), checked = option.get_type_name();
+  if (text.find("FILE") != std::string::npos || text.find("FOLDER") != std::string::npos) return Value{true};
+  const std::size_t set = checked.find('{'), end = checked.find('}');
+  if (set != std::string::npos && end != std::string::npos)
+    return Value{false, split(checked.substr(set + 1, end - set - 1), ',')};
+  if (option.check_lname("device")) return Value{false, {"auto", "all", "replay"}};
+  if (text == "XX") return Value{false, {"nn", "nt", "tn", "tt"}};
+  Value value;
+  if (text == "TYPE") {
+    for (const Dtype dtype : all_dtypes()) value.words.emplace_back(to_string(dtype));
+  }
+  return value;
+}
+
+/// The branches of a shell's case for the word before the one that is being typed: options of one name take the same
+/// everywhere.
+std::string value_cases(const std::vector<Node>& nodes) {
+  std::map<Value, std::set<std::string>> options;
+  for (const Node& node : nodes) {
+    for (const CLI::Option* option : node.options) {
+      const auto value = value_of(*option);
+      if (!value) continue;
+      for (const std::string& name : option->get_lnames()) options[*value].insert(fmt::format("--{}", name));
+      for (const std::string& name : option->get_snames()) options[*value].insert(fmt::format("-{}", name));
+    }
+  }
+  std::string cases;
+  for (const auto& [value, names] : options) {
+    // Nothing offered means files, unless that is switched off.
+    const std::string offer = value.file            ? "COMPREPLY=()"
+                              : value.words.empty() ? "COMPREPLY=(); compopt +o default 2> /dev/null"
+                                                    : fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$current\"))",
+                                                                  fmt::join(value.words, " "));
+    cases += fmt::format("    {}) {}; return ;;\n", fmt::join(names, "|"), offer);
+  }
+  return cases;
+}
+
 /// `function`: the name of the shell function that completes.
 std::string bash_script(const std::vector<Node>& nodes, const std::string& function) {
   std::string cases;
@@ -48,6 +111,8 @@ std::string bash_script(const std::vector<Node>& nodes, const std::string& funct
   }
   return fmt::format(R"({2}() {{
   local current="${{COMP_WORDS[COMP_CWORD]}}" typed='' offered='' next i
+  case "${{COMP_WORDS[COMP_CWORD-1]}}" in
+{3}  esac
   for ((i = 1; i < COMP_CWORD; ++i)); do
     next="${{typed:+$typed }}${{COMP_WORDS[i]}}"
     case "$next" in
@@ -60,7 +125,7 @@ std::string bash_script(const std::vector<Node>& nodes, const std::string& funct
 }}
 complete -o default -F {2} pgtune
 )",
-                     known.substr(1), cases, function);
+                     known.substr(1), cases, function, value_cases(nodes));
 }
 
 std::string fish_script(const std::vector<Node>& nodes) {

@@ -83,7 +83,7 @@ ExitCode TableExport::run(Context& context) const {
               throw CommandError(ErrorKind::kEnvironment,
                                  fmt::format("cannot make the folder {}: {}", folder_, error.message()));
           }
-          const std::string name = file_name(own, table.name.empty() ? table.title() : "", taken);
+          const std::string name = file_name(own, table.imported ? own.problem : table.title(), taken);
           write_output_file(fs::path(folder_) / name, write_foreign_table(own, format));
           rows += own.rows.size();
         }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "db/queries/foreign_queries.hpp"
@@ -35,7 +36,8 @@ void add_space(const space::TemplateDefinition& definition, ForeignTable& table)
 RecordedTable simulated_table(const ForeignTable& table, const std::string& origin) {
   RecordedTable out;
   out.origin = origin;
-  out.name = table.kernel;
+  out.name = table.problem.empty() ? table.kernel : fmt::format("{} {}", table.kernel, table.problem);
+  out.imported = std::make_shared<const ForeignTable>(table);
   out.device.name = table.device;
   out.measured_at = table.measured_at;
   out.templates = {table.kernel};
@@ -53,6 +55,7 @@ RecordedTable simulated_table(const ForeignTable& table, const std::string& orig
 }
 
 std::vector<ForeignTable> foreign_tables_of(const RecordedTable& table, const KnownTemplates& templates) {
+  if (table.imported) return {*table.imported};
   std::vector<ForeignTable> out;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < table.templates.size(); ++i) {
@@ -60,12 +63,12 @@ std::vector<ForeignTable> foreign_tables_of(const RecordedTable& table, const Kn
     ForeignTable own;
     own.kernel = table.templates[i];
     own.device = table.device.name;
-    own.problem = table.name.empty() ? size_of(table.problem) : "";
+    own.problem = size_of(table.problem);
     own.measured_at = table.measured_at;
     for (const Assignment& parameter : table.table.variants[begin].parameters)
       own.parameters.push_back({parameter.name, {}});
     const space::TemplateDefinition* const definition = templates.find(own.kernel);
-    if (table.name.empty() && definition != nullptr) add_space(*definition, own);
+    if (definition != nullptr) add_space(*definition, own);
     ForeignTableMaker maker(std::move(own));
     for (; begin < end; ++begin) {
       const search::Observation& seen = table.table.observations[begin];

@@ -2,6 +2,7 @@
 // What a database's searches measured, as tables that strategies can be tried on.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "tuner/search/simulation.hpp"
 
 namespace pgtune::tool {
+
+struct ForeignTable;
 
 struct RecordedTable {
   std::string origin;  ///< the file
@@ -28,6 +31,7 @@ struct RecordedTable {
   std::vector<Detail> details = {};  ///< of each of the table's variants
   std::string measured_at = {};      ///< when its last search ended, UTC ISO 8601
   std::string name = {};  ///< of another tool's table, which is of no problem that pgtune knows; otherwise empty
+  std::shared_ptr<const ForeignTable> imported = {};  ///< that table, with what a simulation does not need to know
 
   /// What people know it by.
   [[nodiscard]] std::string title() const { return name.empty() ? problem.title() : name; }

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "tool/pgtune/cli/command_error.hpp"
@@ -73,10 +75,21 @@ class PruneCommand final : public Command {
  private:
   static std::string table_text(const std::vector<db::PrunedSession>& pruned) {
     if (pruned.empty()) return "";
-    TextTable table({{"session"}, {"started"}, {"problem"}, {"template"}, {"why"}});
-    for (const auto& [session, reason] : pruned)
-      table.add_row({session.uid, session.started_at, session.problem_key, session.template_name, reason});
-    return table.text();
+    TextTable table({{"session"}, {"started"}, {"why"}});
+    for (const auto& [session, reason] : pruned) table.add_row({session.uid, session.started_at, reason});
+    std::istringstream rows(table.text());
+    std::string row, out;
+    std::getline(rows, row);
+    out += row + '\n';
+    for (const auto& [session, reason] : pruned) {
+      std::getline(rows, row);
+      out += row + '\n';
+      constexpr std::size_t kIndent = 2;
+      const std::string what = fmt::format("{} with {}", session.problem_key, session.template_name);
+      for (const std::string& line : wrap_text(what, kTextWidth - kIndent))
+        out += fmt::format("{:{}}{}\n", "", kIndent, line);
+    }
+    return out;
   }
 
   [[nodiscard]] std::string json_text(const std::vector<db::PrunedSession>& pruned) const {
