@@ -104,6 +104,7 @@ TEST_F(DatabaseUpkeepTest, PruneDropsWhatItSaidItWould) {
   EXPECT_EQ(pruned.exit_code, 0) << pruned.err;
   EXPECT_THAT(pruned.out,
               AllOf(HasSubstr(report.at("sessions").at(0).at("session").get<std::string>()), HasSubstr("1 newer one")));
+  EXPECT_THAT(pruned.out, Not(::testing::ContainsRegex("[^\n]{81}"))) << "fits a terminal";
   EXPECT_THAT(pruned.err, AllOf(HasSubstr("dropped 1 session"), HasSubstr("db vacuum")));
   EXPECT_EQ(json::parse(pgtune({"db", "info", "--json", "--db", path("a.db")}).out).at("rows").at("sessions"), 1);
   EXPECT_EQ(pgtune({"db", "check", "--db", path("a.db")}).exit_code, 0);

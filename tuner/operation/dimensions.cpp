@@ -149,7 +149,7 @@ Result<std::vector<NamedValue>> complete_sizes(const std::string& owner, const s
       for (const Dimension& other : dimensions) {
         if (!other.fallback) needed.push_back(other.name);
       }
-      return usage(fmt::format("{} needs a size {}: give --size {}=N", owner, name, fmt::join(needed, "=N,")));
+      return usage(fmt::format("{} needs a size {}: give --size {}=...", owner, name, fmt::join(needed, "=...,")));
     }
     known.set(name, size.value);
     out.push_back(std::move(size));

@@ -71,8 +71,7 @@ ExitCode build_only(Context& context, const LadderTask& task, ResultDocument& re
                     const std::string& description) {
   if (task.counters)
     throw CommandError(ErrorKind::kUsage, "--counters needs a GPU to launch on. Leave it out, or give a GPU.");
-  const auto nothing_stored = [](const space::TemplateSet& /*searched*/) { return std::optional<StoredBest>(); };
-  const LadderPlan plan = plan_ladder(context, task.ladder, task.problem, task.operation, device, nothing_stored);
+  const LadderPlan plan = plan_ladder(context, task.ladder, task.problem, task.operation, device, {});
   LadderOutcome built = bare_outcome(task, plan, device, description, task.measuring.session.conditions);
   const CompileLimits& limits = task.measuring.compile;
   build_rungs(built, plan.templates,

@@ -35,6 +35,15 @@ std::string file_name(const ForeignTable& table, const std::string& title, std::
   return name + ".json";
 }
 
+/// Why nothing was written, by the titles of the tables that are there.
+std::string nothing_matches(const std::set<std::string>& titles) {
+  if (titles.empty()) return "there is no table of a search on a GPU.";
+  constexpr std::size_t kShown = 3;
+  const std::string shown = fmt::format("{}", fmt::join(titles | std::views::take(kShown), ", "));
+  return fmt::format("no table of a search on a GPU matches. --problem takes a part of a title, such as {}{}.", shown,
+                     titles.size() > kShown ? fmt::format(", or one of {} more", titles.size() - kShown) : "");
+}
+
 }  // namespace
 
 void TableExport::add_to(CommandLine& app) {
@@ -64,7 +73,6 @@ ExitCode TableExport::run(Context& context) const {
     if (line->parsed()) format = own;
   }
   const KnownTemplates templates(context.catalogue());
-  constexpr std::size_t kTitlesShown = 3;
   std::set<std::string> taken, titles;
   std::size_t rows = 0;
   for (const std::string& file : from_.empty() ? std::vector<std::string>{""} : from_) {
@@ -91,13 +99,7 @@ ExitCode TableExport::run(Context& context) const {
     }
   }
   if (taken.empty()) {
-    context.terminal().error(
-        titles.empty()
-            ? "no search on a GPU is there."
-            : fmt::format("no table of a search on a GPU matches. {} there: {}{}.",
-                          titles.size() == 1 ? "One is" : fmt::format("{} are", titles.size()),
-                          fmt::join(titles | std::views::take(kTitlesShown), ", "),
-                          titles.size() > kTitlesShown ? " and others; --problem takes a part of a title" : ""));
+    context.terminal().error(nothing_matches(titles));
     return ExitCode::kNothingValid;
   }
   context.terminal().note(fmt::format("wrote {} file{} with {} configurations into {}", taken.size(),

@@ -88,7 +88,9 @@ LadderPlan plan_ladder(const Context& context, const std::string& selector, cons
   for (std::size_t i = 0; i < ladder.rungs.size(); ++i) {
     PlannedRung planned{ladder.rungs[i], {}, {}};
     if (planned.rung.stored_best()) {
-      if (auto best = fastest(plan.templates, usual, find_best)) {
+      if (!find_best) {
+        planned.absent = "where rungs are only built, nothing that is stored is looked up";
+      } else if (auto best = fastest(plan.templates, usual, find_best)) {
         planned.variant = std::move(best->variant);
       } else {
         planned.absent = fmt::format(

@@ -35,7 +35,7 @@ using FindBest = std::function<std::optional<StoredBest>(const space::TemplateSe
 
 /// `selector`: a built-in ladder's name, or a file's path; templates named by path in it are relative to it.
 /// `operation`: the problem's, null for GEMM. Throws CommandError (usage): no such ladder, what is wrong with it, an
-/// operation or dtype other than the problem's.
+/// operation or dtype other than the problem's. Without `find_best` nothing that is stored takes part.
 [[nodiscard]] LadderPlan plan_ladder(const Context& context, const std::string& selector, const Problem& problem,
                                      const LoadedOperation* operation, const DeviceInfo& device,
                                      const FindBest& find_best);

@@ -188,8 +188,9 @@ nlohmann::json power_report_json(const std::vector<StoredResult>& results) {
     line["winner_settled"] = settled_energy_json(answer.best().settled_energy);
     line["baseline_settled"] = settled_energy_json(answer.baseline_settled_energy);
     line["idle_power_w"] = answer.idle_power_w ? nlohmann::json(*answer.idle_power_w) : nlohmann::json(nullptr);
-    line["verdict"] = to_string(answer.best().verdict);
-    line["ratio_interval"] = {answer.best().ratio_low, answer.best().ratio_high};
+    line["verdict"] = verdict_word(answer.best(), answer.from_final);
+    line["ratio_interval"] =
+        answer.from_final ? nlohmann::json{answer.best().ratio_low, answer.best().ratio_high} : nlohmann::json(nullptr);
     if (energy) {
       line["summary"] = verdict(result, *energy);
     } else {
@@ -218,7 +219,7 @@ std::string power_report_csv(const std::vector<StoredResult>& results) {
            csv_number(flops / side.energy_j), side.sm_clock_hz > 0 ? csv_number(side.sm_clock_hz) : std::string(),
            csv_number(side.power_cap_share), std::to_string(side.windows), csv_number(side.uncertainty),
            side.suspect ? "true" : "false", csv_number(result.answer.idle_power_w),
-           std::string(to_string(result.answer.best().verdict))});
+           std::string(verdict_word(result.answer.best(), result.answer.from_final))});
       csv.add_row(cells);
     };
     add("winner", energy->winner);

@@ -116,22 +116,23 @@ std::string marked_title(const StoredResult& result) {
 namespace {
 
 /// "bf16 nt", "softmax bf16, GB/s, beside a copy": what the rows of a section have in common.
-std::string section_title(const StoredResult& result) {
+std::string section_title(const StoredResult& result, SectionUnit unit) {
   const Problem& problem = result.problem;
   const TitleParts parts = problem.title_parts();
   std::string title = parts.kind + (parts.layout.empty() ? "" : " ") + parts.layout;
   if (operation::gemm_baseline(problem) != nullptr) return title;
   const std::string beside = baseline_name(result.answer);
-  return fmt::format("{}, {}, beside {}", title, problem.speed_unit(), beside == kCopyBaseline ? "a copy" : beside);
+  if (unit == SectionUnit::kTold) title += fmt::format(", {}", problem.speed_unit());
+  return fmt::format("{}, beside {}", title, beside == kCopyBaseline ? "a copy" : beside);
 }
 
 }  // namespace
 
-std::vector<TableSection> table_sections(const std::vector<const StoredResult*>& results) {
+std::vector<TableSection> table_sections(const std::vector<const StoredResult*>& results, SectionUnit unit) {
   std::map<std::tuple<std::string, Dtype, std::string>, TableSection> sections;
   for (const StoredResult* result : results) {
     const Problem& problem = result->problem;
-    const std::string kind = section_title(*result);
+    const std::string kind = section_title(*result, unit);
     TableSection& section = sections[{problem.operation_name(), problem.dtype, kind}];
     section.title = kind;
     section.results.push_back(result);

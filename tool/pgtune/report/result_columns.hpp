@@ -45,8 +45,11 @@ struct TableSection {
   std::string title;  ///< "bf16 nt": told once, above the rows
   std::vector<const StoredResult*> results;
 };
+/// Whether a section's title tells the unit of its problems' speeds, or the table's columns have units of their own.
+enum class SectionUnit { kTold, kInColumns };
 /// In the order of the dtypes, in a section as they came.
-[[nodiscard]] std::vector<TableSection> table_sections(const std::vector<const StoredResult*>& results);
+[[nodiscard]] std::vector<TableSection> table_sections(const std::vector<const StoredResult*>& results,
+                                                       SectionUnit unit = SectionUnit::kTold);
 /// What marked_title() says beyond the section's title, "4096x4096x4096+! batch=8": a word and its value stay together
 /// where the title takes two lines.
 [[nodiscard]] std::string row_title(const StoredResult& result);

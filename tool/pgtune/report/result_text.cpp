@@ -173,7 +173,8 @@ std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) 
            answer_facts(*result.answer, outcome.conditions);
     if (outcome.counters) out += '\n' + counters_text(*outcome.counters);
   } else {
-    out += "No valid variant was found.\n";
+    const bool early = result.interrupted || result.budget_reached || result.gave_up;
+    out += early ? "No valid variant was found before it ended.\n" : "No valid variant was found.\n";
   }
   append_counts(out, result);
   if (result.answer) append_expected(out, outcome.templates, *result.answer);

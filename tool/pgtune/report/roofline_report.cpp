@@ -117,7 +117,7 @@ void add_sections(TextTable& table, const std::vector<const RooflinePoint*>& poi
     point_of[point->result] = point;
     results.push_back(point->result);
   }
-  for (const TableSection& section : table_sections(results)) {
+  for (const TableSection& section : table_sections(results, SectionUnit::kInColumns)) {
     table.add_section(section.title);
     for (const StoredResult* result : section.results) add_rows(*point_of.at(result));
   }
