@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 #include <filesystem>
-#include <ranges>
+#include <iterator>
 #include <set>
 
 #include "tool/pgtune/cli/command_error.hpp"
@@ -39,8 +40,9 @@ std::string file_name(const ForeignTable& table, const std::string& title, std::
 std::string nothing_matches(const std::set<std::string>& titles) {
   if (titles.empty()) return "there is no table of a search on a GPU.";
   constexpr std::size_t kShown = 3;
-  const std::string shown = fmt::format("{}", fmt::join(titles | std::views::take(kShown), ", "));
-  return fmt::format("no table of a search on a GPU matches. --problem takes a part of a title, such as {}{}.", shown,
+  const auto end = std::next(titles.begin(), static_cast<std::ptrdiff_t>(std::min(kShown, titles.size())));
+  return fmt::format("no table of a search on a GPU matches. --problem takes a part of a title, such as {}{}.",
+                     fmt::join(titles.begin(), end, ", "),
                      titles.size() > kShown ? fmt::format(", or one of {} more", titles.size() - kShown) : "");
 }
 
