@@ -36,6 +36,26 @@ TEST(ResultChoice, AnotherBoardOrDriverIsTheSameClassAndAnotherPowerLimitIsNot) 
               testing::ElementsAre(2, 3));
 }
 
+/// What a report tells of several searches of one problem; a header takes the newest.
+TEST(ResultChoice, AReportTellsPresentVersionsThenWholeFinalsThenTheFastest) {
+  const auto found = [](db::RowId session, double time_s, bool whole, bool other_version) {
+    StoredResult result = result_of(session, 700);
+    result.answer.ranking.resize(1);
+    result.answer.ranking.front().time_s = time_s;
+    result.answer.from_final = whole;
+    if (other_version) result.other_versions.push_back({"a template", "its hash", "this build's"});
+    return result;
+  };
+  const auto told = [&](const std::vector<StoredResult>& results) { return sessions(one_a_problem(results)); };
+  using testing::ElementsAre;
+  EXPECT_THAT(told({found(1, 1, true, true), found(2, 3, false, false)}), ElementsAre(2));
+  EXPECT_THAT(told({found(1, 1, false, false), found(2, 3, true, false)}), ElementsAre(2));
+  EXPECT_THAT(told({found(1, 3, true, false), found(2, 1, true, false), found(3, 2, true, false)}), ElementsAre(2));
+  StoredResult burst = found(4, 2, true, false);
+  burst.row.conditions_key = "burst";
+  EXPECT_THAT(told({found(1, 3, true, false), burst}), ElementsAre(1, 4)) << "another question";
+}
+
 TEST(ResultChoice, OfClassesThatAProgramCannotTellApartTheNewestStaysWithAllItsProblems) {
   std::vector<StoredResult> results{result_of(1, 700), result_of(2, 700, 2048), result_of(3, 500),
                                     result_of(4, 500, 64)};

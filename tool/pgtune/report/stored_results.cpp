@@ -48,6 +48,7 @@ void compare_versions(std::vector<StoredResult>& results, const Catalogue& catal
 }
 
 bool tells_more(const StoredResult& a, const StoredResult& b) {
+  if (a.other_versions.empty() != b.other_versions.empty()) return a.other_versions.empty();
   if (a.answer.from_final != b.answer.from_final) return a.answer.from_final;
   return a.answer.best().time_s < b.answer.best().time_s;
 }

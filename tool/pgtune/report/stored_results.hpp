@@ -28,8 +28,8 @@ struct StoredResult {
 };
 
 /// Of the searches of a problem on a class of device, under the same conditions and from the same source, such as those
-/// of one template and of all of them, the result that a report tells: of a whole final, and then the fastest. In the
-/// order given.
+/// of one template and of all of them, the result that a report tells: of this build's version of the template, then
+/// of a whole final, and then the fastest. In the order given.
 [[nodiscard]] std::vector<StoredResult> one_a_problem(std::vector<StoredResult> results);
 
 class ResultFilter {
