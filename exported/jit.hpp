@@ -114,6 +114,23 @@ inline void keep(const JitImage& image, const Bytes& cubin) noexcept {
   if (std::fclose(file) != 0 || !whole || std::rename(written.text, path.text) != 0) std::remove(written.text);
 }
 
+/// NVRTC looks for its builtins by name alone, and the loader does not search the folder of a wheel. A library that is
+/// loaded already is found by its name, so the one beside NVRTC is loaded first. Where there is none, NVRTC's own
+/// search decides. `function`: one of NVRTC's.
+inline void load_builtins(void* function) noexcept {
+  Dl_info place = {};
+  if (dladdr(function, &place) == 0) return;
+  char* const file = realpath(place.dli_fname, nullptr);
+  char* const end = file == nullptr ? nullptr : std::strrchr(file, '/');
+  char path[4200];
+  if (end != nullptr) {
+    const int length = std::snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", static_cast<int>(end - file),
+                                     file, jit.major, jit.minor);
+    if (length > 0 && static_cast<std::size_t>(length) < sizeof path) dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  }
+  std::free(file);
+}
+
 inline bool open_nvrtc() noexcept {
   if (jit.major > 0) return true;
   void* library = nullptr;
@@ -133,7 +150,10 @@ inline bool open_nvrtc() noexcept {
       look_up(library, "nvrtcCompileProgram", n.compile) && look_up(library, "nvrtcGetCUBINSize", n.cubin_bytes) &&
       look_up(library, "nvrtcGetCUBIN", n.cubin) && look_up(library, "nvrtcGetProgramLogSize", n.log_bytes) &&
       look_up(library, "nvrtcGetProgramLog", n.log) && look_up(library, "nvrtcDestroyProgram", n.destroy);
-  if (complete && n.version(&jit.major, &jit.minor) == 0 && jit.major >= 12) return true;
+  if (complete && n.version(&jit.major, &jit.minor) == 0 && jit.major >= 12) {
+    load_builtins(reinterpret_cast<void*>(n.version));
+    return true;
+  }
   jit.major = 0;
   std::snprintf(jit.log, sizeof jit.log, "NVRTC is older than 12.0");
   return false;

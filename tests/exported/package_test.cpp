@@ -22,14 +22,14 @@ void write_files(const ExportFolder& folder, const std::vector<PackageFile>& fil
 /// Configures, builds and runs one of the examples with the package in the folder.
 std::string run_example(const ExportFolder& folder, const std::string& example, const std::string& options = "") {
   std::string output;
-  EXPECT_EQ(folder.run(
-                fmt::format("cmake -S '{}/examples/{}' -B '{}' -DCMAKE_PREFIX_PATH=$PWD/package -DCMAKE_CXX_FLAGS='{}' "
-                            "-DCMAKE_C_FLAGS='{}' -DCUDA_DRIVER_LIBRARY='{}/libcuda.so.1' "
-                            "-Dbest_gemm_CUDA_INCLUDE='{}' {} && cmake --build '{}'",
-                            PGTUNE_SOURCE_DIR, example, example, kWarnings, kWarnings, PGTUNE_FAKE_CUDA_FOLDER,
-                            PGTUNE_CUDA_INCLUDE, options, example),
-                &output),
-            0)
+  EXPECT_EQ(
+      folder.run(fmt::format("cmake -G Ninja -S '{}/examples/{}' -B '{}' -DCMAKE_PREFIX_PATH=$PWD/package "
+                             "-DCMAKE_CXX_FLAGS='{}' -DCMAKE_C_FLAGS='{}' -DCUDA_DRIVER_LIBRARY='{}/libcuda.so.1' "
+                             "-Dbest_gemm_CUDA_INCLUDE='{}' {} && cmake --build '{}'",
+                             PGTUNE_SOURCE_DIR, example, example, kWarnings, kWarnings, PGTUNE_FAKE_CUDA_FOLDER,
+                             PGTUNE_CUDA_INCLUDE, options, example),
+                 &output),
+      0)
       << output;
   EXPECT_EQ(folder.run(kWithFake + fmt::format("{}/gemm_example", example), &output), 0) << output;
   return output;

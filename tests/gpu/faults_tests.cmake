@@ -5,7 +5,7 @@ target_compile_definitions(gpu_faults_compile_test PRIVATE PGTUNE_WORKER_PATH="$
 add_dependencies(gpu_faults_compile_test pgtune-worker)
 
 pgtune_test(gpu_faults_device_test LABELS gpu SOURCES faults_device_test.cpp faults_search_test.cpp faults_reference_test.cpp ../tool/process.cpp
-            LIBRARIES pgtune_device pgtune_db pgtune_session pgtune_space pgtune_model nlohmann_json::nlohmann_json
+            LIBRARIES pgtune_gpu pgtune_device pgtune_db pgtune_session pgtune_space pgtune_model nlohmann_json::nlohmann_json
                       pgtune_fmt util)
 target_compile_definitions(gpu_faults_device_test PRIVATE
   PGTUNE_WORKER_PATH="$<TARGET_FILE:pgtune-worker>" PGTUNE_PROGRAM="$<TARGET_FILE:pgtune>")
