@@ -25,9 +25,11 @@ set_tests_properties(gpu_export_verify PROPERTIES LABELS gpu SKIP_RETURN_CODE 3 
 add_test(NAME gpu_exported_operations COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/exported_operations.sh $<TARGET_FILE:pgtune> ${PROJECT_SOURCE_DIR}
          ${PGTUNE_CUDA_HEADERS} ${CMAKE_CURRENT_BINARY_DIR}/exported_operations)
 set_tests_properties(gpu_exported_operations PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 TIMEOUT 300)
+add_custom_target(named_programs)
 foreach(suite bf16 f32 e4m3 tf32 special)
   pgtune_exported_program(gpu_exported_${suite} ${PROJECT_SOURCE_DIR}/recordings/h200-${suite}.db)
   set_target_properties(gpu_exported_${suite} PROPERTIES EXCLUDE_FROM_ALL ON)
+  add_dependencies(named_programs gpu_exported_${suite})
 endforeach()
 
 # What a program has, and no more: the benchmark of a transformer's products (bench/exported_block.cpp), and the library that
@@ -46,3 +48,4 @@ set_target_properties(exported_library PROPERTIES UNITY_BUILD OFF OUTPUT_NAME be
 target_include_directories(exported_library PRIVATE ${bf16_folder}/library/include)
 target_include_directories(exported_library SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(exported_library PRIVATE ${CMAKE_DL_LIBS})
+add_dependencies(named_programs exported_block exported_library)
