@@ -2,9 +2,9 @@
 // Faults of pgtune-fake-worker, as PGTUNE_FAKE says them: separated by ';', each "op|pattern|behaviour" and where it
 // matters "|file|gpu":
 //   op         hello, build, prepare, trial, round, energy, ceilings, launch, lock,
-//              release or list; of the pipeline and chain roles their own
+//              release or list; of the pipeline role its own
 //   pattern    text inside the variant's key; for round inside "STAGE ROUND " and the contenders'
-//              keys, e.g. "final 3 ", of a chain "STAGE ROUND " alone; for trace of a pipeline "records" or "events";
+//              keys, e.g. "final 3 "; for trace of a pipeline "records" or "events";
 //              for energy "idle 0 ", "baseline 1 0 " or a variant's key and the window's index; empty: always
 //   file       the fault is active only while this file exists; empty: always
 //   gpu        the fault is active only on the GPU of this number
@@ -18,7 +18,7 @@
 //   noisy         writes 1 MiB to stderr first   error      answers an environment error
 //   context_lost  trial: launch_failed and a lost context; others: an error and a lost context
 //   fail          build: compile_failed; trial: launch_failed
-//   wrong         trial: wrong_result; prepare of a chain: its second step is wrong
+//   wrong         trial: wrong_result
 //   loose_rule    prepare: an operation's null test, in which zeros pass
 //   bad_reference prepare: a lost context, by the reference of an operation
 //   wrong_version hello: another protocol version

@@ -24,7 +24,6 @@
 
 #include "tests/device/fake_faults.hpp"
 #include "tests/device/fake_measurer.hpp"
-#include "tests/device/simulated_chain.hpp"
 #include "tests/device/simulated_pipeline.hpp"
 #include "tuner/gpu/measure/check/null_verdict.hpp"
 #include "tuner/model/gpu_process.hpp"
@@ -102,32 +101,6 @@ Result<json> pipeline_answer(const protocol::Request& request, const std::string
   if (request.op == "steps") return body_of(machine.steps(trial.candidate));
   if (behaviour == "wrong") machine.wrong.insert(trial.candidate.key());
   return body_of(machine.trial(trial));
-}
-
-/// Of the chain role's requests.
-std::string chain_key(const protocol::Request& request) {
-  if (request.op == "prepare") return request.body.get<protocol::ChainPrepare>().chain.title();
-  if (request.op == "check") return request.body.get<protocol::ChainCheckAsked>().overlapping ? "overlapping" : "alone";
-  if (request.op == "round") {
-    const auto round = request.body.get<protocol::ChainRound>();
-    return fmt::format("{} {} ", to_string(round.stage), round.round);
-  }
-  return {};
-}
-
-/// Answers by the simulated GPU; behaviour "wrong" of prepare makes the second step's result wrong.
-Result<json> chain_answer(const protocol::Request& request, const std::string& behaviour,
-                          test::SimulatedChain& chains) {
-  if (request.op == "hello")
-    return json(protocol::Hello{protocol::kProtocolVersion, "chain", "13.0", fake::gpu(std::stoi(number_of_gpu))});
-  if (request.op == "prepare") {
-    const auto prepare = request.body.get<protocol::ChainPrepare>();
-    if (behaviour == "wrong") chains.wrong_step = prepare.chain.steps.at(1).name;
-    return body_of(chains.prepare(prepare));
-  }
-  if (request.op == "check") return body_of(chains.check(request.body.get<protocol::ChainCheckAsked>()));
-  chains.capped = behaviour == "capped";
-  return body_of(chains.round(request.body.get<protocol::ChainRound>()));
 }
 
 std::string key_of(const protocol::Request& request) {
@@ -259,7 +232,6 @@ Error refusal(const protocol::Request& request, const std::string& behaviour) {
 int serve(const std::string& role, const std::string& file) {
   FakeMeasurer measurer;
   test::SimulatedPipeline pipelines;
-  test::SimulatedChain chains;
   pipelines.machine.rates = {50e9, 50e9, 45e9, 45e9, 12e9, 12e9, 10e9, 10e9, 20e9, 5e-6, 3e-6};
   std::ifstream input(file);
   for (std::string line; std::getline(file.empty() ? std::cin : input, line);) {
@@ -268,9 +240,7 @@ int serve(const std::string& role, const std::string& file) {
       std::cerr << request.error().text() << std::endl;
       return 66;
     }
-    const std::string key = role == "pipeline" ? pipeline_key(*request)
-                            : role == "chain"  ? chain_key(*request)
-                                               : key_of(*request);
+    const std::string key = role == "pipeline" ? pipeline_key(*request) : key_of(*request);
     write_log(role, request->op, key);
     const std::string behaviour = fake::behaviour_of(request->op, key, number_of_gpu);
     fake::misbehave(behaviour);
@@ -284,8 +254,6 @@ int serve(const std::string& role, const std::string& file) {
       reply.body = fail(ErrorKind::kInternal, "fake: an illegal memory access was encountered");
     } else if (role == "pipeline") {
       reply.body = pipeline_answer(*request, behaviour, pipelines);
-    } else if (role == "chain") {
-      reply.body = chain_answer(*request, behaviour, chains);
     } else if (request->op == "energy") {
       const auto window = measurer.energy(request->body.get<protocol::EnergyRequest>(), behaviour);
       if (window) {
@@ -387,7 +355,7 @@ int main(int count, char** arguments) {
   for (int i = 3; role == "compile" && i + 1 < count; ++i) {
     if (std::string(arguments[i]) == "--cache-dir") cache_folder = arguments[i + 1];
   }
-  if (role == "measure" || role == "pipeline" || role == "chain") {
+  if (role == "measure" || role == "pipeline") {
     if (count < 5) return 64;
     number_of_gpu = find_gpu(arguments[4]);  // after --gpu
     if (number_of_gpu.empty()) {

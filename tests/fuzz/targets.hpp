@@ -9,7 +9,6 @@
 
 namespace pgtune::fuzz {
 
-void chain_json(std::string_view bytes);
 void expression(std::string_view bytes);
 void foreign_table(std::string_view bytes);
 void operation_json(std::string_view bytes);
@@ -26,8 +25,7 @@ struct Target {
   void (*run)(std::string_view);
 };
 
-inline constexpr std::array<Target, 11> kTargets{{{"chain_json", chain_json},
-                                                  {"expression", expression},
+inline constexpr std::array<Target, 10> kTargets{{{"expression", expression},
                                                   {"foreign_table", foreign_table},
                                                   {"operation_json", operation_json},
                                                   {"record_text", record_text},

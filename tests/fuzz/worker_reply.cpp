@@ -3,7 +3,6 @@
 #include <cstdlib>
 
 #include "targets.hpp"
-#include "tuner/protocol/chain_messages.hpp"
 #include "tuner/protocol/codec.hpp"
 
 namespace pgtune::fuzz {
@@ -38,8 +37,6 @@ void worker_reply(std::string_view bytes) {
     try_body<EnergyWindow>(*reply->body);
     try_body<Ceilings>(*reply->body);
     try_body<DeviceInfo>(*reply->body);
-    try_body<protocol::ChainPrepared>(*reply->body);
-    try_body<protocol::ChainCheck>(*reply->body);
   }
 }
 

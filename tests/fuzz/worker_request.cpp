@@ -8,7 +8,6 @@
 
 #include "targets.hpp"
 #include "tool/worker/line_channel.hpp"
-#include "tuner/protocol/chain_messages.hpp"
 #include "tuner/protocol/codec.hpp"
 
 namespace pgtune::fuzz {
@@ -53,9 +52,6 @@ void worker_request(std::string_view bytes) {
     decode_only<protocol::TrialRequest>(request->body);
     decode_only<protocol::RoundRequest>(request->body);
     decode_only<protocol::EnergyRequest>(request->body);
-    decode_only<protocol::ChainPrepare>(request->body);
-    decode_only<protocol::ChainCheckAsked>(request->body);
-    decode_only<protocol::ChainRound>(request->body);
   }
 }
 

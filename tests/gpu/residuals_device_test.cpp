@@ -80,25 +80,6 @@ TEST_F(ResidualsOnGpu, AreOfTheDataThatALaunchOverwrote) {
   }
 }
 
-// As chains judge: what a step found is there when the reference is computed, and what it left when it is compared.
-TEST_F(ResidualsOnGpu, AreOfWhatWasThereWhenTheReferenceWasComputed) {
-  ASSERT_NO_FATAL_FAILURE(prepare_with("2"));
-  const auto right = dividing("WRONG=0");
-  ASSERT_NE(right, nullptr);
-  ASSERT_TRUE(buffers_->poison(0, stream_.get()));
-  ASSERT_TRUE(right->launch(0, stream_.get()));
-  // Not the data of any seed any more.
-  ASSERT_TRUE(checker_->refer_to(0, InOutData::kPresent));
-  ASSERT_TRUE(right->launch(0, stream_.get()));
-  const auto found = checker_->look(*right, 0, kPoison);
-  ASSERT_TRUE(found) << found.error().text;
-  EXPECT_EQ(found->comparison.wrong, 0U);
-  ASSERT_TRUE(right->launch(0, stream_.get()));
-  const auto twice = checker_->look(*right, 0, kPoison);
-  ASSERT_TRUE(twice) << twice.error().text;
-  EXPECT_GT(twice->comparison.wrong, 600U) << "one launch too many";
-}
-
 TEST_F(ResidualsOnGpu, OfABoundThatTellsNothingAreRefused) {
   ASSERT_NO_FATAL_FAILURE(prepare_with("1 << 50"));
   const auto tested = null_test(*buffers_, *checker_, stream_.get());

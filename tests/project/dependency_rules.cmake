@@ -61,7 +61,6 @@ room(tuner/model "${host}" tuner/util/)
 room(tuner/expression "${host}" tuner/util/)
 room(tuner/template "${host}" tuner/util/ tuner/model/ tuner/expression/)
 room(tuner/operation "${host}" tuner/util/ tuner/model/ tuner/expression/ tuner/template/)
-room(tuner/chain "${host}" tuner/util/ tuner/model/ tuner/expression/ tuner/template/ tuner/operation/)
 room(tuner/space "${host}" tuner/util/ tuner/model/ tuner/expression/ tuner/template/)
 room(tuner/search "${host}" tuner/util/ tuner/model/)
 room(tuner/pipeline "${host}" tuner/util/ tuner/model/)
@@ -74,18 +73,17 @@ room(db "${cuda};${cli}" tuner/util/ tuner/model/ tuner/pipeline/)
 room(tool/worker "${sqlite};${cli}" tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/ tuner/gpu/)
 
 # The rooms of the command line, from the ground up; all may use db and tuner but the worker's half.
-set(below db/ tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/ tuner/device/ tuner/expression/ tuner/template/ tuner/operation/ tuner/chain/ tuner/space/
+set(below db/ tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/ tuner/device/ tuner/expression/ tuner/template/ tuner/operation/ tuner/space/
     tuner/search/ tuner/stats/ tuner/session/)
 set(tool_host "${cuda};${sqlite}")
 foreach(folder cli counters foreign replay measuring report)
   room(tool/pgtune/${folder} "${tool_host}" ${below})
   list(APPEND below tool/pgtune/${folder}/)
 endforeach()
-foreach(folder chain doctor export ladder cluster simulate page pipeline)
+foreach(folder doctor export ladder cluster simulate page pipeline)
   room(tool/pgtune/${folder} "${tool_host}" ${below})
 endforeach()
-room(tool/pgtune/commands "${tool_host}" ${below} tool/pgtune/doctor/ tool/pgtune/export/ tool/pgtune/ladder/ tool/pgtune/cluster/ tool/pgtune/simulate/ tool/pgtune/page/ tool/pgtune/pipeline/
-     tool/pgtune/chain/)
+room(tool/pgtune/commands "${tool_host}" ${below} tool/pgtune/doctor/ tool/pgtune/export/ tool/pgtune/ladder/ tool/pgtune/cluster/ tool/pgtune/simulate/ tool/pgtune/page/ tool/pgtune/pipeline/)
 check_includes(templates "${project}" "" "")
 check_includes(exported "${project};\"exported/" exported/ "")
 

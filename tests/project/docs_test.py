@@ -29,7 +29,6 @@ NOT_RUN = [
     (r"--db validation.db", "a suite of many shapes takes a GPU hours"),
     (r"search .*--split", "needs several GPUs"),
     (r"import ", "its file is another tool's"),
-    (r"chain (?!.*--dry-run)", "takes what four searches of its steps have found"),
     (r"slurm .*--device replay", "replays on each node"),
 ]
 

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "tool/worker/chain_service.hpp"
 #include "tool/worker/compile_service.hpp"
 #include "tool/worker/consumer_service.hpp"
 #include "tool/worker/doctor.hpp"
@@ -100,7 +99,6 @@ Result<void> run(const std::vector<std::string>& arguments) {
   if (options->role == Role::kDoctor) return channel.write_line(doctor_line(options->gpu));
   if (options->role == Role::kConsumer) return serve_consumer(*options, channel);
   if (options->role == Role::kPipeline) return serve_gpu<PipelineService, gpu::PipelineRunner>(*options, channel);
-  if (options->role == Role::kChain) return serve_gpu<ChainService, gpu::ChainRunner>(*options, channel);
   if (options->role == Role::kMeasure) return serve_gpu<MeasureService, gpu::Measurer>(*options, channel);
   return serve_compile(*options, channel);
 }

@@ -12,18 +12,16 @@ namespace pgtune::worker {
 namespace {
 
 Result<Role> parse_role(const std::string& text) {
-  static const std::map<std::string, Role> roles{{"compile", Role::kCompile},   {"measure", Role::kMeasure},
-                                                 {"list", Role::kList},         {"limits", Role::kLimits},
-                                                 {"guard", Role::kGuard},       {"doctor", Role::kDoctor},
-                                                 {"consumer", Role::kConsumer}, {"processes", Role::kProcesses},
-                                                 {"pipeline", Role::kPipeline}, {"chain", Role::kChain}};
+  static const std::map<std::string, Role> roles{
+      {"compile", Role::kCompile},   {"measure", Role::kMeasure},     {"list", Role::kList},
+      {"limits", Role::kLimits},     {"guard", Role::kGuard},         {"doctor", Role::kDoctor},
+      {"consumer", Role::kConsumer}, {"processes", Role::kProcesses}, {"pipeline", Role::kPipeline}};
   if (const auto found = roles.find(text); found != roles.end()) return found->second;
   return fail(
       ErrorKind::kUsage,
-      fmt::format(
-          "--role is '{}'; it must be compile, measure, list, limits, processes, guard, doctor, consumer, pipeline or "
-          "chain",
-          text));
+      fmt::format("--role is '{}'; it must be compile, measure, list, limits, processes, guard, doctor, consumer or "
+                  "pipeline",
+                  text));
 }
 
 /// Nothing where the option was not given.
@@ -43,7 +41,7 @@ Result<WorkerOptions> checked(WorkerOptions options) {
   const bool needs_gpu = options.role == Role::kMeasure || options.role == Role::kLimits ||
                          options.role == Role::kProcesses || options.role == Role::kGuard ||
                          options.role == Role::kDoctor || options.role == Role::kConsumer ||
-                         options.role == Role::kPipeline || options.role == Role::kChain;
+                         options.role == Role::kPipeline;
   if (options.role == Role::kCompile && options.cache_folder.empty())
     return fail(ErrorKind::kUsage, "the compile role needs --cache-dir");
   if (needs_gpu && options.gpu.empty()) return fail(ErrorKind::kUsage, "this role needs --gpu");

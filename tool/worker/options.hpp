@@ -12,25 +12,13 @@
 
 namespace pgtune::worker {
 
-enum class Role {
-  kCompile,
-  kMeasure,
-  kList,
-  kLimits,
-  kProcesses,
-  kGuard,
-  kDoctor,
-  kConsumer,
-  kPipeline,
-  kChain,
-  kHelp
-};
+enum class Role { kCompile, kMeasure, kList, kLimits, kProcesses, kGuard, kDoctor, kConsumer, kPipeline, kHelp };
 
 struct WorkerOptions {
   Role role = Role::kHelp;
   std::string cache_folder;                        ///< compile, measure: where cubins go
   std::optional<std::int64_t> memory_limit_bytes;  ///< compile: a build that needs more is compile_failed
-  std::string gpu;                                 ///< measure, pipeline, chain, doctor: ordinal or UUID; else: UUID
+  std::string gpu;                                 ///< measure, pipeline, doctor: ordinal or UUID; else: UUID
   std::string library;                             ///< consumer: the shared library to call
   std::optional<int> lock_mhz;                     ///< guard: the clock; nothing: one the GPU can hold
   bool restore = false;                            ///< guard: only give the clocks back
@@ -48,13 +36,12 @@ inline constexpr std::string_view kUsage =
     "       pgtune-worker --role guard --gpu UUID [--lock-mhz MHZ | --restore]\n"
     "       pgtune-worker --role consumer --gpu UUID --library FILE\n"
     "       pgtune-worker --role pipeline --gpu ORDINAL-OR-UUID\n"
-    "       pgtune-worker --role chain --gpu ORDINAL-OR-UUID\n"
     "\n"
     "The CUDA half of pgtune, which starts it as a child process. compile, measure,\n"
-    "consumer, pipeline and chain read one JSON request a line from standard input, measure\n"
+    "consumer and pipeline read one JSON request a line from standard input, measure\n"
     "also from FILE, and answer each with one line until the input ends; consumer\n"
     "calls exported kernels in a library that pgtune has compiled, pipeline streams\n"
-    "operands through the GPU, chain runs operations one after the other. list prints the GPUs as one JSON line, "
+    "operands through the GPU. list prints the GPUs as one JSON line, "
     "limits what may change of one from day to day "
     "and processes\n"
     "who computes on it (both without CUDA, which takes longer), doctor what there\n"

@@ -42,7 +42,7 @@ class WorkerClient {
  public:
   struct Options {
     std::string path;                    ///< of pgtune-worker
-    std::string role;                    ///< "compile", "measure", "consumer", "pipeline" or "chain"
+    std::string role;                    ///< "compile", "measure", "consumer" or "pipeline"
     std::vector<std::string> arguments;  ///< after "--role ROLE"
     std::chrono::milliseconds hello_timeout{};
   };

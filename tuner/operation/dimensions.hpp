@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Dimensions, dtypes and sizes: what operations and chains of them have in common.
+// Dimensions, dtypes and sizes: what an operation is instantiated with.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,6 @@
   command(space) \
   command(inspect) \
   command(ladder) \
-  command(chain) \
   command(pipeline) \
   command(simulate) \
   command(devices) \

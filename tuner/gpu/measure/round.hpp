@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One round of a race, a final or a chain: a sample of each contender.
+// One round of a race or a final: a sample of each contender.
 #pragma once
 
 #include <optional>

@@ -61,13 +61,13 @@ CudaResult<std::unique_ptr<Checker>> Checker::create(const HelperKernels& kernel
 }
 
 CudaResult<> Checker::enqueue_reference(std::size_t copy) {
-  return operation_->refer(buffers_->place(copy), buffers_->data().distribution, buffers_->seed_of(copy), inouts_,
-                           reference(), stream_);
+  return operation_->refer(buffers_->place(copy), buffers_->data().distribution, buffers_->seed_of(copy),
+                           InOutData::kFilled, reference(), stream_);
 }
 
 CudaResult<> Checker::enqueue_residuals(std::size_t copy) {
-  return operation_->judge(buffers_->place(copy), buffers_->data().distribution, buffers_->seed_of(copy), inouts_,
-                           {residual_.address(), residual_scale_.address()}, stream_);
+  return operation_->judge(buffers_->place(copy), buffers_->data().distribution, buffers_->seed_of(copy),
+                           InOutData::kFilled, {residual_.address(), residual_scale_.address()}, stream_);
 }
 
 ReferenceMemory Checker::judged_by(const OperationBuffer& output) const {
@@ -99,8 +99,7 @@ CudaResult<> Checker::enqueue_result_sum(std::size_t copy, std::uint64_t sum) {
   return {};
 }
 
-CudaResult<> Checker::refer_to(std::size_t copy, InOutData inouts) {
-  inouts_ = inouts;
+CudaResult<> Checker::refer_to(std::size_t copy) {
   if (auto ok = enqueue_reference(copy); !ok) return ok;
   // Apart from the kernels that sum up: an illegal access is then reported as the reference's.
   if (auto ok = pgtune::gpu::check(cudaStreamSynchronize(stream_),

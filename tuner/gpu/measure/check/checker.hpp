@@ -43,8 +43,8 @@ class Checker {
   [[nodiscard]] CudaResult<CheckVerdict> check(Launchable& launchable, double limit_s = 0);
 
   /// Computes the reference from the present data of operand copy `copy`, for the functions below. check() wants that
-  /// of copy 0, and kFilled.
-  [[nodiscard]] CudaResult<> refer_to(std::size_t copy, InOutData inouts = InOutData::kFilled);
+  /// of copy 0.
+  [[nodiscard]] CudaResult<> refer_to(std::size_t copy);
   /// What a launch on operand copy `copy` left, whose outputs held `poison` before; waits for it. Precondition: the
   /// reference is of that copy's data.
   [[nodiscard]] CudaResult<CheckFindings> look(Launchable& launchable, std::size_t copy, std::uint32_t poison);
@@ -99,7 +99,6 @@ class Checker {
   cudaStream_t stream_;
   DeviceBuffer reference_, scale_, results_;
   DeviceBuffer residual_, residual_scale_;  ///< the same of residuals, none where the operation has none
-  InOutData inouts_ = InOutData::kFilled;   ///< what the reference is of
   Event start_, stop_;
   double launch_s_ = 0;  ///< of the launch examined last
   Sums expected_{};
