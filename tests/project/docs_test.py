@@ -27,7 +27,6 @@ NOT_RUN = [
     (r"db merge /shared", "its files are a cluster's"),
     (r"search .*--db /shared", "its files are a cluster's"),
     (r"--db validation.db", "a suite of many shapes takes a GPU hours"),
-    (r"search .*--split", "needs several GPUs"),
     (r"import ", "its file is another tool's"),
     (r"slurm .*--device replay", "replays on each node"),
 ]

@@ -236,45 +236,6 @@ TEST_F(FleetTest, WhatIsBegunIsSoAtTheClockThatWasLocked) {
       << "nothing was measured at a clock that is not locked";
 }
 
-TEST_F(FleetTest, SplitScreensOneProblemOnAllAndRacesOnTheFirst) {
-  write("shapes.txt", "512x512x512\n");
-  fault("trial||slow");
-  const Finished finished = search_all({"--device", "all", "--split", "--json"});
-  ASSERT_EQ(finished.exit_code, 0) << finished.err;
-  const json found = json::parse(finished.out);
-  EXPECT_EQ(found.at("device").at("uuid").get<std::string>().back(), '0');
-  EXPECT_THAT(found.at("notes").dump(), HasSubstr("screened on 1 other GPU of this class"));
-  EXPECT_EQ(requests("prepare"), 2) << "on both";
-  const json alone = json::parse(search_all({"--device", "0", "--json", "--db", path("other.db")}).out);
-  EXPECT_EQ(found.at("best").at("parameters"), alone.at("best").at("parameters"));
-  EXPECT_EQ(json::parse(search_all({"--device", "all", "--split", "--json"}).out).at("from_database"), true);
-  EXPECT_EQ(requests("prepare"), 3) << "an answer needs no GPU, and so no helper";
-}
-
-TEST_F(FleetTest, ASplitSearchGoesOnWithoutAHelperThatFails) {
-  write("shapes.txt", "512x512x512\n256x256x256\n");
-  fault("trial||killed||1;trial||slow");
-  const Finished finished = search_all({"--device", "all", "--split", "--json"});
-  EXPECT_EQ(finished.exit_code, 0) << finished.err;
-  for (const json& result : results(finished)) EXPECT_TRUE(result.contains("best")) << result;
-}
-
-TEST_F(FleetTest, AHelperThatNeverStartsIsToldAndTheSearchGoesOn) {
-  write("shapes.txt", "512x512x512\n");
-  fault("hello||error||1");
-  const Finished finished = search_all({"--device", "all", "--split", "--json"});
-  EXPECT_EQ(finished.exit_code, 0) << finished.err;
-  EXPECT_THAT(finished.err, AllOf(HasSubstr("GPU 1, "), HasSubstr("the search goes on without it")));
-}
-
-TEST_F(FleetTest, SplitNeedsSeveralGpus) {
-  for (const std::string device : {"0", "auto"}) {
-    const Finished finished = search_all({"--device", device, "--split"});
-    EXPECT_EQ(finished.exit_code, 2);
-    EXPECT_THAT(finished.err, HasSubstr("--split needs several GPUs: name them with --device"));
-  }
-}
-
 TEST_F(FleetTest, ABenchMeasuresOnAllToo) {
   ASSERT_EQ(search_all({"--device", "0"}).exit_code, 0);
   const Finished finished =

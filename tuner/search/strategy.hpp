@@ -37,9 +37,6 @@ class Strategy {
   /// strategy thus goes the way it went before it was interrupted.
   virtual void report(std::size_t index, const Observation& observation) = 0;
 
-  /// Whether a proposal may still come though none is open here: it waits for reports that others make.
-  [[nodiscard]] virtual bool waits() const { return false; }
-
   /// Nothing where the strategy does not say, or not yet.
   [[nodiscard]] virtual std::optional<ExpectedMiss> expected_miss() const { return std::nullopt; }
 

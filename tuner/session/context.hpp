@@ -13,7 +13,6 @@
 namespace pgtune::session {
 
 class Quarantine;
-class SplitScreen;
 
 struct SessionContext {
   Problem problem;  ///< once the device is prepared, with what was counted in its data
@@ -25,7 +24,6 @@ struct SessionContext {
   const Clock& clock;
   double start_s = 0;                ///< of the search, by `clock`
   Quarantine* quarantine = nullptr;  ///< nothing: whatever is asked for is run
-  SplitScreen* split = nullptr;      ///< nothing: no other board screens for this problem
 
   [[nodiscard]] double elapsed_s() const { return clock.now_s() - start_s; }
   /// Seconds left of the time budget, or nothing where there is none.

@@ -9,7 +9,6 @@
 
 #include "tuner/search/strategies.hpp"
 #include "tuner/session/expected_times.hpp"
-#include "tuner/session/split_stage.hpp"
 #include "tuner/session/stages.hpp"
 #include "tuner/session/time_estimate.hpp"
 #include "tuner/space/estimate.hpp"
@@ -120,7 +119,6 @@ Pipeline& Screening::pipeline(SessionRun& run) {
 }
 
 Result<void> Screening::build_ahead(SessionRun& run) {
-  if (context_.split != nullptr) return {};
   if (!strategy_ && making_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout) return {};
   if (auto taken = take_strategy(run); !taken) return taken;
   return pipeline(run).build_ahead();
@@ -130,8 +128,7 @@ Result<void> Screening::screen(SessionRun& run) {
   if (auto taken = take_strategy(run); !taken) return taken;
   const double reserve_s = reserved_for_rounds_s(context_.options, baseline_launch_s(run.result.baseline),
                                                  run.answer.sampling, context_.time_left_s());
-  return context_.split == nullptr ? screening_stage(run, pipeline(run), reserve_s)
-                                   : split_screening_stage(run, *strategy_, reserve_s);
+  return screening_stage(run, pipeline(run), reserve_s);
 }
 
 }  // namespace pgtune::session

@@ -12,7 +12,6 @@
 #include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/session/screening.hpp"
 #include "tuner/session/session_run.hpp"
-#include "tuner/session/split_stage.hpp"
 #include "tuner/session/stages.hpp"
 #include "tuner/session/verification_stage.hpp"
 #include "tuner/space/enumerate.hpp"
@@ -106,28 +105,10 @@ Result<SearchResult> search(const SessionContext& context, const StoreKey& key, 
 
 }  // namespace
 
-Result<void> help_search(const Problem& problem, const space::TemplateSet& templates, device::Device& device,
-                         Store& store, const SessionOptions& options, SplitScreen& split, const std::atomic<bool>& stop,
-                         const ProgressCallback& progress, const Clock& clock) {
-  SessionContext context{problem, templates, device, store, options, stop, clock, clock.now_s()};
-  context.split = &split;
-  const StoreKey key{problem, templates, device.info(), device.source(), options.conditions};
-  Quarantine quarantine = load_quarantine(context);
-  context.quarantine = &quarantine;
-  auto state = state_of(context, key);
-  if (!state) return tl::unexpected(std::move(state.error()));
-  context.store.begin(key, SessionKind::kSearch, options.seed, options.command_line);
-  const SessionPlan plan{"screening " + problem.title(), {{"", helping_stage}}, false};
-  auto ran = run_session(context, *state, progress, plan);
-  if (!ran) return tl::unexpected(std::move(ran.error()));
-  return {};
-}
-
 Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet& templates, device::Device& device,
                                 Store& store, const SessionOptions& options, const std::atomic<bool>& stop,
-                                const ProgressCallback& progress, const Clock& clock, SplitScreen* split) {
+                                const ProgressCallback& progress, const Clock& clock) {
   SessionContext context{problem, templates, device, store, options, stop, clock, clock.now_s()};
-  context.split = split;
   if (auto fits = check_memory(problem, device.info()); !fits) return tl::unexpected(std::move(fits.error()));
   const StoreKey key{problem, templates, device.info(), device.source(), options.conditions};
   if (auto answer = answered_already(store, key, options)) {

@@ -21,8 +21,6 @@
 
 namespace pgtune::session {
 
-class SplitScreen;
-
 struct Budget {
   std::optional<double> seconds;       ///< wall time of this problem's search
   std::optional<std::int64_t> trials;  ///< variants to try
@@ -122,20 +120,12 @@ struct SearchResult : SessionResult {
 /// Runs one search over the spaces of all templates: they share the incumbent, the race and the final. `stop` is polled
 /// between events: when it becomes true the search finishes the trial in flight, stores it, and returns what it has
 /// with interrupted = true. A budget ends the proposals; race and final still run. What is
-/// answered_already() is returned at once. `split`: other boards screen along by help_search(). Errors: problem larger
-/// than the device's memory (usage), no template with a legal variant (usage), a device that cannot work (environment).
+/// answered_already() is returned at once. Errors: problem larger than
+/// the device's memory (usage), no template with a legal variant (usage), a device that cannot work (environment).
 /// Outcomes saved before an error stay in the store, and a later search goes on from them.
 [[nodiscard]] Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet& templates,
                                               device::Device& device, Store& store, const SessionOptions& options,
                                               const std::atomic<bool>& stop, const ProgressCallback& progress,
-                                              const Clock& clock = system_clock(), SplitScreen* split = nullptr);
-
-/// Screens on another board of the class what the strategy of a run_search() with the same `split` proposes, as long as
-/// that lasts. The trials are stored as this board's, in a session that stays unfinished: it has no answer. Errors: as
-/// run_search().
-[[nodiscard]] Result<void> help_search(const Problem& problem, const space::TemplateSet& templates,
-                                       device::Device& device, Store& store, const SessionOptions& options,
-                                       SplitScreen& split, const std::atomic<bool>& stop,
-                                       const ProgressCallback& progress, const Clock& clock = system_clock());
+                                              const Clock& clock = system_clock());
 
 }  // namespace pgtune::session

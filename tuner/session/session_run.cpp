@@ -143,10 +143,7 @@ Result<SessionResult> run_session(SessionContext context, SearchState& state, co
   SessionRun run{context, state, progress};
   if (auto prepared = prepare(context, run); !prepared) return tl::unexpected(std::move(prepared.error()));
   if (auto ran = run_stages(run, plan.stages); !ran) return fail(std::move(ran.error()), plan.doing);
-  if (plan.answers)
-    finish(run);
-  else
-    progress.done();
+  finish(run);
   return std::move(run.result);
 }
 

@@ -52,7 +52,6 @@ struct SessionStage {
 struct SessionPlan {
   std::string doing;  ///< for the message of an error, "searching 64x64x64 f32 nn"
   std::vector<SessionStage> stages;
-  bool answers = true;  ///< else it is a part of another board's search, and stays unfinished in the store
 };
 
 /// Prepares the device for the context's problem and runs the stages in their order; makes the answer of what they

@@ -48,7 +48,6 @@ class SearchCommand final : public SearchOptions {
            "pgtune search --shape 4096x4096x4096 --retry-failed\n"
            "pgtune search --shape 4096x4096x4096 --strategy local --budget 64\n"
            "pgtune search --shape 4096x4096x4096 --device 1 --this-board\n"
-           "pgtune search --shape 8192x8192x8192 --device 0,1,2,3 --split\n"
            "pgtune search --shape 512x512x512 --device replay --dry-run\n"
            "pgtune search --operation softmax --size M=4096,N=8192 --dtype bf16";
   }
@@ -91,10 +90,6 @@ class SearchCommand final : public SearchOptions {
                    "(a second); without it 25 in shorter ones")
         .option_text("N")
         .group(kMeasuringGroup);
-    app.add_flag("--split", split_,
-                 "With several GPUs of a class: screen each problem's variants on all of them at once; race and final "
-                 "stay on the first, because boards differ")
-        .group(group);
     app.add_flag("--force", force_, "Measure again what the database already answers").group(group);
     app.add_flag("--this-board", this_board_,
                  "Measure on this very GPU what only other GPUs of its class have measured so far")
@@ -159,7 +154,6 @@ class SearchCommand final : public SearchOptions {
     session.objective = *objective;
     session.full = full_;
     if (!settled_.empty()) session.settled_entrants = static_cast<std::size_t>(parse_count("--settled", settled_, 2));
-    task.measuring.split = split_;
     session.force = force_;
     session.this_board = this_board_;
     session.retry_failed = retry_failed_;
@@ -185,8 +179,7 @@ class SearchCommand final : public SearchOptions {
   MeasuringArguments measuring_;
   GridOption grid_;
   std::string template_, budget_, effort_, strategy_, objective_ = "time", settled_;
-  bool force_ = false, this_board_ = false, retry_failed_ = false, full_ = false, dry_run_ = false, split_ = false,
-       counters_ = false;
+  bool force_ = false, this_board_ = false, retry_failed_ = false, full_ = false, dry_run_ = false, counters_ = false;
 };
 
 }  // namespace

@@ -92,33 +92,6 @@ ExitCode measure_on_one(MeasuringRun& device, const std::vector<Problem>& proble
   return measure_in_turn(device, problems, terminal, results, work, [](std::size_t) {});
 }
 
-/// Each problem on the first device, for which the others screen along.
-ExitCode measure_split(const Devices& devices, const std::vector<Problem>& problems, Terminal& terminal,
-                       ResultDocument& results, const Work& work) {
-  FleetView view(terminal, names_of(devices));
-  std::vector<MeasuringRun*> helpers;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    devices[i]->show_progress_in(view.line(i));
-    if (i > 0) helpers.push_back(devices[i].get());
-  }
-  devices.front()->helped_by(std::move(helpers));
-  const auto over = [&](std::size_t count) { view.set_totals({problems.size(), count, devices.size(), std::nullopt}); };
-  over(0);
-  return measure_in_turn(*devices.front(), problems, terminal, results, work, over);
-}
-
-void refuse_to_split(const std::vector<DeviceChoice>& choices) {
-  if (choices.size() < 2)
-    throw CommandError(ErrorKind::kUsage, "--split needs several GPUs: name them with --device, as all or 0,1.");
-  for (const DeviceChoice& choice : choices) {
-    if (device_class(choice.info) == device_class(choices.front().info)) continue;
-    throw CommandError(ErrorKind::kUsage,
-                       fmt::format("--split needs GPUs of one class, and {} is not of the class of {}: {}; {}.",
-                                   choice.description, choices.front().description, device_class(choice.info).text(),
-                                   device_class(choices.front().info).text()));
-  }
-}
-
 /// False where a clock may still be locked.
 bool release_clocks(const Devices& devices) {
   bool all = true;
@@ -133,7 +106,6 @@ bool release_clocks(const Devices& devices) {
 
 ExitCode measure(Context& context, const MeasuringOptions& options, const std::vector<DeviceChoice>& choices,
                  const std::vector<Problem>& problems, ResultDocument& results, const Work& work, const Begun& begun) {
-  if (options.split) refuse_to_split(choices);
   Terminal& terminal = context.terminal();
   const StopSignals signals;
   MeasuringRun::Shared shared{.context = context, .options = options, .signals = signals, .compile = nullptr};
@@ -147,9 +119,8 @@ ExitCode measure(Context& context, const MeasuringOptions& options, const std::v
     terminal.detail(fmt::format("worker    {}", context.paths().worker.string()));
     terminal.detail(fmt::format("cubins    {}", context.paths().cache.string()));
     const std::vector<bool> last = which_are(begun, *devices.front(), problems);
-    code = options.split         ? measure_split(devices, in_turn(problems, last), terminal, results, work)
-           : devices.size() == 1 ? measure_on_one(*devices.front(), in_turn(problems, last), terminal, results, work)
-                                 : measure_side_by_side(devices, problems, last, terminal, results, work);
+    code = devices.size() == 1 ? measure_on_one(*devices.front(), in_turn(problems, last), terminal, results, work)
+                               : measure_side_by_side(devices, problems, last, terminal, results, work);
   } catch (...) {
     (void)release_clocks(devices);
     throw;

@@ -42,8 +42,7 @@ struct MeasuringOptions {
   ClockWish clock;
   /// Seed, conditions (with the clock observed), energy and command line; the rest is for the command to fill in.
   session::SessionOptions session;
-  bool wait = false;   ///< for a GPU on which another pgtune measures
-  bool split = false;  ///< a search's variants are screened on all devices at once, for the first
+  bool wait = false;  ///< for a GPU on which another pgtune measures
   bool json = false;
 };
 

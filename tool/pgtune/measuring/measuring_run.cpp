@@ -16,7 +16,6 @@
 #include "tuner/device/replay_device.hpp"
 #include "tuner/device/worker_device.hpp"
 #include "tuner/session/answer/answered.hpp"
-#include "tuner/session/pipeline/split_screen.hpp"
 #include "tuner/util/quiet_thread.hpp"
 
 namespace pgtune::tool {
@@ -42,44 +41,6 @@ class AtWork {
 
  private:
   device::GpusAtWork& count_;
-};
-
-/// Threads that help with one search.
-class HelperThreads {
- public:
-  explicit HelperThreads(session::SplitScreen& split) : split_(split) {}
-  HelperThreads(const HelperThreads&) = delete;
-  HelperThreads& operator=(const HelperThreads&) = delete;
-  ~HelperThreads() { end(); }
-
-  void start(const std::function<void()>& body) {
-    threads_.push_back(start_without_signals([this, body] {
-      try {
-        body();
-      } catch (...) {
-        const std::lock_guard lock(mutex_);
-        broken_ = std::current_exception();
-      }
-    }));
-  }
-  /// Throws what a thread threw.
-  void join() {
-    end();
-    if (broken_) std::rethrow_exception(broken_);
-  }
-
- private:
-  /// Also where the search ended before it opened the screening that they wait for.
-  void end() {
-    split_.close([] { return true; });
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
-  }
-
-  session::SplitScreen& split_;
-  std::vector<std::thread> threads_;
-  std::mutex mutex_;
-  std::exception_ptr broken_;
 };
 
 }  // namespace
@@ -178,38 +139,9 @@ session::SearchResult MeasuringRun::search(const Problem& problem, const Answeri
     if (auto answer = session::answered_already(store_, key_of(problem, by), session_))
       return session::result_from_store(std::move(*answer));
   }
-  if (!helpers_.empty()) return search_with_helpers(problem, by);
   return on_device(problem, by, [&](device::Device& device, const session::ProgressCallback& progress) {
     return session::run_search(problem, by.templates, device, store_, session_, signals().flag(), progress);
   });
-}
-
-session::SearchResult MeasuringRun::search_with_helpers(const Problem& problem, const Answering& by) {
-  session::SplitScreen split;
-  HelperThreads threads(split);
-  for (MeasuringRun* const helper : helpers_)
-    threads.start([&, helper] { helper->help(problem, by.templates, split); });
-  auto result = on_device(problem, by, [&](device::Device& device, const session::ProgressCallback& progress) {
-    return session::run_search(problem, by.templates, device, store_, session_, signals().flag(), progress,
-                               session::system_clock(), &split);
-  });
-  threads.join();
-  return result;
-}
-
-void MeasuringRun::help(const Problem& problem, const space::TemplateSet& templates, session::SplitScreen& split) {
-  try {
-    hold_gpu([&] { return signals().exit_code().has_value() || split.is_closed(); });
-    if (!holds_gpu()) return;
-    check_clock();
-    on_device(problem, {choice_, templates}, [&](device::Device& device, const session::ProgressCallback& progress) {
-      return session::help_search(problem, templates, device, store_, session_, split, signals().flag(), progress);
-    });
-  } catch (const CommandError& error) {
-    shared_.context.terminal().error(
-        fmt::format("{}, {}: {} (the search goes on without it)", name(), problem.title(), error.what()));
-  }
-  close_gpu();
 }
 
 session::BenchResult MeasuringRun::bench(const Problem& problem, const Answering& by,

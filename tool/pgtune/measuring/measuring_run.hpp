@@ -59,10 +59,6 @@ class MeasuringRun {
   void show_progress_in(ProgressView& view) { view_ = &view; }
   void clear_progress() { view_->clear(); }
 
-  /// Has others screen along in every search of this one, each in a thread of its own while the search lasts. What goes
-  /// wrong with one of them is told, and the search goes on without it.
-  void helped_by(std::vector<MeasuringRun*> helpers) { helpers_ = std::move(helpers); }
-
   /// Each opens the device it is given, or finds it open, and shows the progress. `by`: of answering(). Throw
   /// CommandError. A search that is answered already opens no GPU.
   [[nodiscard]] session::SearchResult search(const Problem& problem, const Answering& by);
@@ -99,9 +95,6 @@ class MeasuringRun {
   void warn_of_others();
   /// Takes the GPU's lock or throws CommandError (environment), also where a signal ended the wait.
   void require_gpu();
-  [[nodiscard]] session::SearchResult search_with_helpers(const Problem& problem, const Answering& by);
-  /// In a thread of its own: screens for another device's search, and gives the GPU back.
-  void help(const Problem& problem, const space::TemplateSet& templates, session::SplitScreen& split);
   [[nodiscard]] device::Device& open(const Problem& problem, const Answering& by,
                                      const session::ProgressCallback& progress);
   /// What `session` returns for the device that answers, with its progress shown.
@@ -117,7 +110,6 @@ class MeasuringRun {
   std::optional<GpuLock> lock_;
   std::optional<ClockGuard> guard_;
   std::unique_ptr<device::Device> gpu_, replay_;
-  std::vector<MeasuringRun*> helpers_;
 };
 
 /// What is left to do of a problem that was measured: shows its result and says how it ended. Called in the thread of
@@ -129,8 +121,7 @@ using Work = std::function<Shown(MeasuringRun&, const Problem&)>;
 using Begun = std::function<bool(MeasuringRun&, const Problem&)>;
 
 /// Locks the clocks where that is asked for, says on what and how is measured, and has each problem measured until a
-/// signal comes: one after the other on one device, side by side on several, which then get the longest expected first;
-/// with `options.split` one after the other on the first device, for which the others screen along.
+/// signal comes: one after the other on one device, side by side on several, which then get the longest expected first.
 /// What is `begun` already, as the first device knows once its clocks are locked, comes after all other problems, so
 /// that a list that was broken off goes on where it was; without the function nothing is. The worst end of all. Of
 /// several problems, one that cannot be measured is told, noted in `results`, and does not take the others with it.

@@ -73,7 +73,7 @@ Result<Pipeline::End> Pipeline::run(double after_s, std::optional<double> margin
     if (!in_flight()) {
       // What was decided without building or running it may let the strategy propose more.
       if (!halted && state_.decided_count() > decided) continue;
-      if (halted || !strategy_.waits()) break;
+      break;
     }
     if (auto taken = take_events(kPoll); !taken) return tl::unexpected(std::move(taken.error()));
     report_progress();
