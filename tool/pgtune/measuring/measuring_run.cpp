@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <exception>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
