@@ -9,9 +9,7 @@
 
 #include "tests/search/test_space.hpp"
 #include "tuner/search/in_order.hpp"
-#include "tuner/search/neighbourhood.hpp"
 #include "tuner/search/random.hpp"
-#include "tuner/search/turns.hpp"
 
 namespace pgtune::search {
 namespace {
@@ -129,13 +127,11 @@ double proposals_to_best(const std::string& name) {
   return sum / kSeeds;
 }
 
-// At random it takes 66 on average where there are 124 and a second template of 10 has every other turn until it is
-// through; on a bowl with holes those that learn need fewer.
-TEST(Strategies, ThoseThatLearnFindTheBestSooner) {
+// At random it takes 66 on average of 134; on a bowl with holes a strategy that learns needs fewer.
+TEST(Strategies, TheModelFindsTheBestSooner) {
   const double random = proposals_to_best("random");
   EXPECT_GT(random, 55);
-  for (const char* name : {"model", "local", "annealing", "genetic"})
-    EXPECT_LT(proposals_to_best(name), 0.8 * random) << name;
+  EXPECT_LT(proposals_to_best("model"), 0.8 * random);
 }
 
 /// Two templates; tiles of 64x64 (16 variants), 128x64 and 64x128 (16 of the next size), and one without a tile (4).
@@ -174,17 +170,6 @@ TEST(Stratified, DrawsInAStratumAreEvenOverSeeds) {
   constexpr int kSeeds = 1600;
   for (int seed = 0; seed < kSeeds; ++seed) ++first.at(made("stratified", test.space, seed)->next().value());
   for (const int count : first) EXPECT_NEAR(count, 100, 45) << "4.6 standard deviations";
-}
-
-TEST(Neighbourhood, DifferInOneParameterAndAreLegal) {
-  const TestSpace test;
-  const Neighbourhood grid(std::span(test.variants).first(test.space.template_sizes[0]));
-  const auto index_of = [&](std::uint32_t a, std::uint32_t b) { return *grid.find({a, b}); };
-  EXPECT_EQ(grid.find({15, 7}), std::nullopt);
-  const auto around = grid.of(index_of(14, 5));
-  EXPECT_EQ(around.size(), 14U + 5U);  // A = 15 with B = 5 is not legal, nor are B = 6 and 7 with A = 14
-  for (const std::size_t index : around)
-    EXPECT_EQ((grid.point(index)[0] == 14) + (grid.point(index)[1] == 5), 1) << index;
 }
 
 /// Proposes 0, 1, 2 ... and notes what it is told when.
@@ -227,24 +212,6 @@ TEST(InOrder, TellsEarlierWhereTheStrategyWaits) {
   strategy.report(1, {});
   EXPECT_EQ(strategy.next(), std::nullopt);
   EXPECT_THAT(log, ElementsAre("next0", "next1", "told0", "told1"));
-}
-
-TEST(Turns, ATemplateFarBehindComesLast) {
-  std::vector<Variant> variants;
-  for (std::int64_t i = 0; i < 60; ++i) variants.push_back({i < 30 ? "slow" : "fast", {{"A", i}}});
-  SearchSpace space{variants, {30, 30}, {}, {}};
-  std::vector<std::string> log;
-  Turns turns(space, 1, [&](auto own, auto) { return std::make_unique<Scripted>(log, own.size()); });
-  const Order order = drive(
-      turns,
-      [](std::size_t index) {
-        return Observation{OutcomeKind::kOk, false, index < 30 ? 1.6 : 1.0};
-      },
-      1, 1);
-  ASSERT_EQ(order.size(), 60U);
-  for (std::size_t i = 0; i < 2 * Turns::kJudgedBy; ++i) EXPECT_EQ(order[i] < 30, i % 2 == 0) << i;
-  for (std::size_t i = 2 * Turns::kJudgedBy; i < 38; ++i) EXPECT_GE(order[i], 30U) << i;
-  for (std::size_t i = 38; i < 60; ++i) EXPECT_LT(order[i], 30U) << i;
 }
 
 }  // namespace

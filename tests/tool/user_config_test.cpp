@@ -53,13 +53,13 @@ TEST_F(UserConfigTest, MissingFileIsEmpty) {
 
 TEST_F(UserConfigTest, EveryKey) {
   const UserConfig config = load(R"({"lock_clocks": 1500, "regime": "burst", "l2": "warm", "database": "/data/a.db",
-                                     "jobs": 8, "strategy": "local"})");
+                                     "jobs": 8, "strategy": "random"})");
   EXPECT_EQ(config.lock_clocks, LockRequest{1500});
   EXPECT_EQ(config.regime, "burst");
   EXPECT_EQ(config.l2, "warm");
   EXPECT_EQ(config.database, "/data/a.db");
   EXPECT_EQ(config.jobs, 8);
-  EXPECT_EQ(config.strategy, "local");
+  EXPECT_EQ(config.strategy, "random");
 }
 
 TEST_F(UserConfigTest, LockClocksIsAWishOrAClock) {

@@ -12,9 +12,6 @@
   strategy(model) \
   strategy(random) \
   strategy(stratified) \
-  strategy(local) \
-  strategy(annealing) \
-  strategy(genetic) \
   strategy(exhaustive)
 // clang-format on
 

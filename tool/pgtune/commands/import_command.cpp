@@ -21,7 +21,7 @@ class ImportCommand final : public Command {
   std::string examples() const override {
     return "pgtune import kernel_tuner gemm_a100_cache.json --db tables.db\n"
            "pgtune import t4 gemm_T4.json --space gemm.json --db tables.db\n"
-           "pgtune simulate --from tables.db --strategy local,genetic,random";
+           "pgtune simulate --from tables.db --strategy model,random";
   }
 
   void add_options(CommandLine& app) override {

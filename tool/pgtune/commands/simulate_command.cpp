@@ -36,10 +36,10 @@ class SimulateCommand final : public Command {
   std::string description() const override { return "Try search strategies on what was measured before"; }
   std::string examples() const override {
     return "pgtune simulate\n"
-           "pgtune simulate --strategy guided,random,genetic --budget 8,16,32\n"
+           "pgtune simulate --strategy guided,random,stratified --budget 8,16,32\n"
            "pgtune simulate --strategy model,guided --leave-out dtype\n"
            "pgtune simulate --from results.db --repeats 100 --per-problem\n"
-           "pgtune simulate --table gemm_a100.json --strategy local,genetic,random\n"
+           "pgtune simulate --table gemm_a100.json --strategy model,random\n"
            "pgtune simulate --csv > losses.csv";
   }
 
