@@ -8,18 +8,13 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <thread>
 
-#include "bench/clock_bench.hpp"
-#include "bench/confirm_bench.hpp"
-#include "bench/coverage_bench.hpp"
 #include "bench/fleet_bench.hpp"
 #include "bench/merge_bench.hpp"
 #include "bench/million_bench.hpp"
 #include "bench/process.hpp"
-#include "bench/race_bench.hpp"
 #include "bench/scratch_folder.hpp"
 #include "bench/space_bench.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
@@ -144,69 +139,36 @@ int run_all(bool gpu) {
 }  // namespace pgtune::bench
 
 int main(int argc, char** argv) {
-  const bool gpu = argc == 2 && std::strcmp(argv[1], "--gpu") == 0;
-  const bool race = argc >= 3 && argc <= 5 && std::strcmp(argv[1], "race") == 0;
-  constexpr int kSeeds = 200;
-  const int seeds = race && argc > 3 ? std::atoi(argv[3]) : kSeeds;
-  const bool coverage = argc == 6 && std::strcmp(argv[1], "coverage") == 0;
-  const bool confirm = argc == 6 && std::strcmp(argv[1], "confirm") == 0;
-  const bool simulation = coverage || confirm;
-  const bool merge = argc >= 2 && argc <= 4 && std::strcmp(argv[1], "merge") == 0;
-  constexpr int kDatabases = 64, kProblems = 4;
-  const int databases = merge && argc > 2 ? std::atoi(argv[2]) : kDatabases;
-  const int problems = merge && argc > 3 ? std::atoi(argv[3]) : kProblems;
-  const bool fleet = argc >= 4 && argc <= 5 && std::strcmp(argv[1], "fleet") == 0;
-  const bool spaces = argc == 2 && std::strcmp(argv[1], "spaces") == 0;
-  const bool million = argc == 2 && std::strcmp(argv[1], "million") == 0;
-  const bool clocks = argc >= 2 && std::strcmp(argv[1], "clocks") == 0;
-  if ((argc > 1 && !gpu && !race && !simulation && !merge && !fleet && !spaces && !clocks && !million) || seeds < 1 ||
-      databases < 1 || problems < 1 || (simulation && std::atoi(argv[2]) < 1) ||
-      (fleet && (std::atoi(argv[2]) < 1 || std::atoi(argv[3]) < 1))) {
-    fmt::print(stderr,
-               "usage: pgtune-bench [--gpu]\n       pgtune-bench race FILE.db [SEEDS [TEMPLATE.json]]\n"
-               "       pgtune-bench coverage FINALS LEAD_IN_S TIMED_S NOISE\n"
-               "       pgtune-bench confirm SEARCHES LEAD_IN_S TIMED_S NOISE\n"
-               "       pgtune-bench merge [DATABASES [PROBLEMS]]\n"
-               "       pgtune-bench fleet PROBLEMS MOST_GPUS [SEED]\n"
-               "       pgtune-bench spaces\n"
-               "       pgtune-bench million\n"
-               "       pgtune-bench clocks [FILE.db...]\n");
-    return 2;
-  }
+  const std::string what = argc > 1 ? argv[1] : "";
+  const auto number = [&](int index, int otherwise) { return argc > index ? std::atoi(argv[index]) : otherwise; };
   try {
-    if (race) {
-      pgtune::bench::bench_race(argv[2], seeds, argc > 4 ? argv[4] : "");
-      return 0;
-    }
-    if (merge) {
-      pgtune::bench::bench_merge(databases, problems);
-      return 0;
-    }
-    if (million) {
-      pgtune::bench::bench_million();
-      return 0;
-    }
-    if (clocks) {
-      pgtune::bench::bench_settled_clocks({argv + 2, argv + argc});
-      return 0;
-    }
-    if (spaces) {
+    if (what.empty() || (what == "--gpu" && argc == 2)) return pgtune::bench::run_all(!what.empty());
+    if (what == "spaces" && argc == 2) {
       pgtune::bench::bench_spaces();
       return 0;
     }
-    if (simulation) {
-      const auto simulate = coverage ? pgtune::bench::bench_coverage : pgtune::bench::bench_confirm;
-      simulate(std::atoi(argv[2]), std::atof(argv[3]), std::atof(argv[4]), std::atof(argv[5]));
+    if (what == "million" && argc == 2) {
+      pgtune::bench::bench_million();
       return 0;
     }
-    if (fleet) {
-      pgtune::bench::bench_fleet(std::atoi(argv[2]), std::atoi(argv[3]),
-                                 argc > 4 ? static_cast<unsigned>(std::atoi(argv[4])) : 1);
+    constexpr int kDatabases = 64, kProblems = 4;
+    if (what == "merge" && argc <= 4 && number(2, kDatabases) > 0 && number(3, kProblems) > 0) {
+      pgtune::bench::bench_merge(number(2, kDatabases), number(3, kProblems));
       return 0;
     }
-    return pgtune::bench::run_all(gpu);
+    if (what == "fleet" && argc >= 4 && argc <= 5 && number(2, 0) > 0 && number(3, 0) > 0) {
+      pgtune::bench::bench_fleet(number(2, 0), number(3, 0), static_cast<unsigned>(number(4, 1)));
+      return 0;
+    }
   } catch (const std::exception& error) {
     fmt::print(stderr, "pgtune-bench: {}\n", error.what());
     return 1;
   }
+  fmt::print(stderr,
+             "usage: pgtune-bench [--gpu]\n"
+             "       pgtune-bench merge [DATABASES [PROBLEMS]]\n"
+             "       pgtune-bench fleet PROBLEMS MOST_GPUS [SEED]\n"
+             "       pgtune-bench spaces\n"
+             "       pgtune-bench million\n");
+  return 2;
 }
