@@ -59,8 +59,7 @@ TEST(ExportCommand, WritesAPackageAndSaysHowItIsFound) {
 
 TEST(ExportCommand, OptionsThatAskForTwoThingsAreRefused) {
   const ExportFolder folder("");
-  for (const char* options : {"--table --split -o x.hpp", "--table --library x", "--table --coverage x",
-                              "--library x -o y", "--library x --split", "--library x --coverage y", "--split",
+  for (const char* options : {"--library x -o y", "--library x --split", "--library x --coverage y", "--split",
                               "--split -o -", "--split -o x.cpp", "--json -o x.hpp"}) {
     std::string output;
     EXPECT_EQ(folder.run(export_command(shared_cache(), options), &output), 2) << options << output;

@@ -40,7 +40,6 @@ class StoredResultsTest : public CliTest {
 
 using ShowTest = StoredResultsTest;
 using ReportTest = StoredResultsTest;
-using ExportTest = StoredResultsTest;
 
 TEST_F(ShowTest, TextHasTheBestOfEachProblem) {
   const Finished result = pgtune({"show"});
@@ -129,8 +128,8 @@ TEST_F(ShowTest, WrongFiltersAreUsageErrors) {
 TEST_F(StoredResultsTest, ADatabaseWithoutResults) {
   launch_.environment["PGTUNE_FAKE"] = "trial||wrong";
   ASSERT_EQ(search({"--db", path("empty.db"), "-q"}).exit_code, 1);
-  for (const auto& command :
-       std::vector<std::vector<std::string>>{{"show"}, {"report"}, {"export", "header", "--table"}}) {
+  for (const auto& command : std::vector<std::vector<std::string>>{
+           {"show"}, {"report"}, {"export", "header", "--no-verify", "--template", path("tiny.json")}}) {
     std::vector<std::string> arguments = command;
     arguments.insert(arguments.end(), {"--db", path("empty.db")});
     const Finished result = pgtune(arguments);
@@ -180,45 +179,34 @@ TEST_F(ReportTest, ALongProblemStillFits80Columns) {
   for (const char* command : {"report", "show"}) expect_80_columns(pgtune({command}).out);
 }
 
-TEST_F(ExportTest, HeaderCompilesAsCxx17AndFindsTheEntry) {
-  const Finished result = pgtune({"export", "header", "--table", "--namespace", "my::gemm", "-o", path("best.hpp")});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(result.out, "");
-  EXPECT_EQ(result.err, "wrote " + path("best.hpp") + " with 2 entries\n");
-  const json& parameters = searched_.at("best").at("parameters");
-  write("consumer.cpp",
-        "#include \"best.hpp\"\nusing namespace my::gemm;\n"
-        "constexpr auto* found = find_tiny(\"Fake GPU\", packed_problem(256, 256, 256));\n"
-        "static_assert(found->BM == " +
-            parameters.at("BM").dump() + " && found->BN == " + parameters.at("BN").dump() +
-            " && found->COPY == " + parameters.at("COPY").dump() +
-            ");\n"
-            "static_assert(find_tiny(\"Fake GPU\", packed_problem(256, 256, 255)) == nullptr);\n"
-            "int main() {}\n");
-  const std::string compile =
-      "cd '" + path("") + "' && c++ -std=c++17 -Wall -Wextra -Werror -fsyntax-only consumer.cpp";
-  EXPECT_EQ(std::system(compile.c_str()), 0);
-}
+class ExportTest : public StoredResultsTest {
+ protected:
+  Finished header(const std::vector<std::string>& more) {
+    std::vector<std::string> words{"export", "header", "--no-verify", "--template", path("tiny.json")};
+    words.insert(words.end(), more.begin(), more.end());
+    return pgtune(words);
+  }
+};
 
 TEST_F(ExportTest, StandardOutputGetsTheSameText) {
-  const Finished result = pgtune({"export", "header", "--table", "--shape", "256x256x256"});
+  const Finished result = header({"--shape", "256x256x256"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
-  EXPECT_THAT(result.out, AllOf(HasSubstr("namespace pgtune_best {"), HasSubstr("256x256x256 f32 nn: "),
+  EXPECT_THAT(result.out, AllOf(HasSubstr("namespace best_gemm"), HasSubstr("256x256x256 f32 nn: "),
                                 HasSubstr("GPU-fa4efa4e"), Not(HasSubstr("1000x512x64"))));
-  ASSERT_EQ(pgtune({"export", "header", "--table", "--shape", "256x256x256", "-o", path("one.hpp")}).exit_code, 0);
+  ASSERT_EQ(header({"--shape", "256x256x256", "-o", path("one.hpp")}).exit_code, 0);
   EXPECT_EQ(read("one.hpp"), result.out);
 }
 
 TEST_F(ExportTest, WrongNamespaceOrFile) {
-  const Finished bad = pgtune({"export", "header", "--table", "--namespace", "2fast"});
+  const Finished bad = header({"--namespace", "2fast"});
   EXPECT_EQ(bad.exit_code, 2);
   EXPECT_THAT(bad.err, AllOf(HasSubstr("--namespace '2fast'"), HasSubstr("my::gemm")));
-  const Finished lost = pgtune({"export", "header", "--table", "-o", path("no-folder/best.hpp")});
+  const Finished lost = header({"-o", path("no-folder/best.hpp")});
   EXPECT_EQ(lost.exit_code, 3);
   EXPECT_THAT(lost.err,
               AllOf(HasSubstr("cannot write " + path("no-folder/best.hpp")), HasSubstr("folder that exists")));
-  const Finished nothing = pgtune({"export", "header", "--table", "--on", "H200", "-o", path("none.hpp")});
+  const Finished nothing = header({"--on", "H200", "-o", path("none.hpp")});
   EXPECT_EQ(nothing.exit_code, 1);
   EXPECT_FALSE(std::filesystem::exists(path("none.hpp")));
 }
@@ -226,19 +214,18 @@ TEST_F(ExportTest, WrongNamespaceOrFile) {
 TEST_F(ExportTest, ALinkIsWrittenThroughNotReplaced) {
   write("target.hpp", "old\n");
   std::filesystem::create_symlink(path("target.hpp"), path("link.hpp"));
-  ASSERT_EQ(pgtune({"export", "header", "--table", "-o", path("link.hpp")}).exit_code, 0);
+  ASSERT_EQ(header({"-o", path("link.hpp")}).exit_code, 0);
   EXPECT_TRUE(std::filesystem::is_symlink(path("link.hpp")));
-  EXPECT_THAT(read("target.hpp"), HasSubstr("find_tiny"));
+  EXPECT_THAT(read("target.hpp"), HasSubstr("best_gemm"));
 }
 
 TEST_F(ExportTest, AMeasurementBeatsAReplayOfTheSameProblem) {
   const Finished replayed = search({"--device", "replay:" + database(), "-q"});
   ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
   ASSERT_EQ(results({"show", "--json", "--shape", "256x256x256"}).size(), 2U);
-  const Finished result = pgtune({"export", "header", "--table", "--shape", "256x256x256"});
+  const Finished result = header({"--shape", "256x256x256"});
   EXPECT_THAT(result.out, Not(HasSubstr("REPLAY")));
-  EXPECT_THAT(pgtune({"export", "header", "--table", "--source", "replay"}).out,
-              HasSubstr("from a REPLAY of a recording"));
+  EXPECT_THAT(header({"--source", "replay"}).out, HasSubstr("from a REPLAY of a recording"));
 }
 
 TEST_F(ExportTest, AMeasurementBeatsAReplayOfAnotherVersion) {
@@ -249,7 +236,7 @@ TEST_F(ExportTest, AMeasurementBeatsAReplayOfAnotherVersion) {
                     "replay:" + path("recording.db"), "-q"})
                 .exit_code,
             0);
-  const Finished result = pgtune({"export", "header", "--table"});
+  const Finished result = header({});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("256x256x256 f32 nn: "), Not(HasSubstr("REPLAY"))));
   EXPECT_THAT(result.err, HasSubstr("left out 1000x512x64 f32 nn: tuned with another version of template tiny"));
@@ -273,7 +260,7 @@ using MissingDatabaseTest = CliTest;
 TEST_F(MissingDatabaseTest, IsExitCodeFourWithTheRemedyAndStaysMissing) {
   for (const auto& command : std::vector<std::vector<std::string>>{{"show"},
                                                                    {"report"},
-                                                                   {"export", "header", "--table"},
+                                                                   {"export", "header", "--no-verify"},
                                                                    {"db", "info"},
                                                                    {"db", "check"},
                                                                    {"db", "copy", "-o", path("copy.db")}}) {

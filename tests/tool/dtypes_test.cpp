@@ -38,9 +38,6 @@ TEST_F(DtypesTest, EachIsAResultOfItsOwn) {
                     result.at("problem").value("out", "usual"));
   EXPECT_THAT(types, ::testing::UnorderedElementsAre("f32 usual", "bf16 usual", "bf16 f32"));
   EXPECT_THAT(pgtune({"show"}).out, HasSubstr("256x256x256 bf16 nn out f32"));
-  EXPECT_THAT(pgtune({"export", "header", "--table"}).out,
-              AllOf(HasSubstr("{\"bf16\", \"nn\", 256, 256, 256, 1, 256, 256, 256, 1, 0, \"f32\"}"),
-                    HasSubstr("{\"bf16\", \"nn\", 256, 256, 256, 1, 256, 256, 256, 1, 0}")));
   const Finished csv = pgtune({"report", "--csv"});
   EXPECT_THAT(csv.out, AllOf(HasSubstr(",bf16,bf16,nn,"), HasSubstr(",bf16,f32,nn,"), HasSubstr(",f32,f32,nn,")));
 }
@@ -49,8 +46,6 @@ TEST_F(DtypesTest, IntegersHaveWholeScalarsAndInt32Results) {
   ASSERT_EQ(search_many({"-q", "--dtype", "int8", "--out", "int32", "--alpha", "2"}).exit_code, 0);
   EXPECT_THAT(pgtune({"show"}).out, HasSubstr("256x256x256 int8 nn alpha 2"));
   EXPECT_THAT(pgtune({"report", "--csv"}).out, HasSubstr(",int8,int32,nn,"));
-  EXPECT_THAT(pgtune({"export", "header", "--table"}).out,
-              HasSubstr("{\"int8\", \"nn\", 256, 256, 256, 1, 256, 256, 256, 2, 0}"));
   const Finished fraction = search_many({"--dtype", "int8", "--alpha", "1.5"});
   EXPECT_EQ(fraction.exit_code, 2);
   EXPECT_THAT(fraction.err, HasSubstr("give --alpha 2"));
@@ -72,8 +67,6 @@ TEST_F(DtypesTest, ALargerProblemOfTheBaselineIsSaid) {
               HasSubstr("cuBLASLt does not take 100x100x100 in e4m3"));
   EXPECT_THAT(pgtune({"report"}).out,
               HasSubstr("cuBLASLt was timed on 112x112x112 for 100x100x100 e4m3 nn, with zeros added\n"));
-  EXPECT_THAT(pgtune({"export", "header", "--table"}).out,
-              HasSubstr("of cuBLASLt on 112x112x112 with copies of A, B, D ["));
 }
 
 TEST_F(DtypesTest, OperandsThatLaunchesCopyForTheBaselineAreSaid) {

@@ -31,9 +31,6 @@ TEST_F(EpilogueTest, EachIsAResultOfItsOwn) {
   const json results = json::parse(pgtune({"show", "--json"}).out).at("results");
   ASSERT_EQ(results.size(), 2U);
   EXPECT_THAT(pgtune({"show"}).out, HasSubstr("256x256x256 f32 nn epilogue bias+gelu"));
-  EXPECT_THAT(pgtune({"export", "header", "--table"}).out,
-              AllOf(HasSubstr("{\"f32\", \"nn\", 256, 256, 256, 1, 256, 256, 256, 1, 0, \"\", \"bias+gelu\"}"),
-                    HasSubstr("{\"f32\", \"nn\", 256, 256, 256, 1, 256, 256, 256, 1, 0}")));
   EXPECT_THAT(
       pgtune({"report", "--csv"}).out,
       AllOf(HasSubstr(",batch,epilogue,device,"), HasSubstr(",256,1,bias+gelu,Fake"), HasSubstr(",256,1,none,Fake")));
@@ -43,7 +40,6 @@ TEST_F(EpilogueTest, WhatCublasLtDoesNotFuseIsSaid) {
   const Finished silu = search_fusing({"--epilogue", "silu"});
   ASSERT_EQ(silu.exit_code, 0) << silu.err;
   EXPECT_THAT(silu.out, HasSubstr("cuBLASLt has no silu"));
-  EXPECT_THAT(pgtune({"export", "header", "--table"}).out, HasSubstr("of cuBLASLt without silu ["));
   EXPECT_THAT(pgtune({"report"}).out, HasSubstr("cuBLASLt has no silu"));
   const Finished gelu = search_fusing({"--epilogue", "gelu"});
   EXPECT_THAT(gelu.out, Not(HasSubstr("cuBLASLt has no")));

@@ -228,7 +228,6 @@ std::vector<Words> HostileDatabase::readers() const {
           {"report", "--roofline"},
           {"report", "--pipelines"},
           {"report", "--html", "-"},
-          {"export", "header", "--table", "-o", path("out")},
           {"export", "t4", "--from", path("used.db"), path("out")},
           {"simulate", "--from", path("used.db"), "--strategy", "random", "--budget", "2", "--repeats", "1"}};
 }
@@ -247,11 +246,7 @@ std::vector<Words> HostileDatabase::searchers() const {
 std::vector<Words> HostileDatabase::users(const Column& column) const {
   // Nobody else reads these.
   if (column.table.starts_with("pipeline_")) return {searchers().back(), {"report", "--pipelines"}};
-  std::vector<Words> commands{{"show"},
-                              {"report", "--json"},
-                              {"report", "--power"},
-                              {"report", "--roofline"},
-                              {"export", "header", "--table", "-o", path("out")}};
+  std::vector<Words> commands{{"show"}, {"report", "--json"}, {"report", "--power"}, {"report", "--roofline"}};
   for (const Words& command : searchers()) {
     if (command.front() == "bench" || std::find(command.begin(), command.end(), "--power") != command.end())
       commands.push_back(command);

@@ -309,10 +309,6 @@ TEST_F(OperationTest, HeadersSayWhatTheyLeaveOut) {
   const Finished other = pgtune({"export", "header", "--operation", "softmax"});
   EXPECT_EQ(other.exit_code, 1);
   EXPECT_THAT(other.err, HasSubstr("matches; leave out a filter"));
-  const Finished table = pgtune({"export", "header", "--table"});
-  EXPECT_EQ(table.exit_code, 1);
-  EXPECT_THAT(table.err, AllOf(HasSubstr("1 of other operations than GEMM left out: tables hold GEMMs"),
-                               HasSubstr("nothing is left")));
   std::string changed = kOwnOperation;
   changed.replace(changed.find("8 * N"), 5, "9 * N");
   write("twice.json", changed);
@@ -322,13 +318,9 @@ TEST_F(OperationTest, HeadersSayWhatTheyLeaveOut) {
 }
 
 TEST_F(OperationTest, HeadersRefuseWhatIsAboutGemms) {
-  for (const std::vector<std::string>& option : {std::vector<std::string>{"--table"}, {"--guess", "shapes.txt"}}) {
-    std::vector<std::string> words{"export", "header", "--operation", "softmax"};
-    words.insert(words.end(), option.begin(), option.end());
-    const Finished result = pgtune(words);
-    EXPECT_EQ(result.exit_code, 2) << option.front();
-    EXPECT_THAT(result.err, HasSubstr(option.front() + " is about GEMMs. Leave out --operation or " + option.front()));
-  }
+  const Finished result = pgtune({"export", "header", "--operation", "softmax", "--guess", "shapes.txt"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--guess is about GEMMs. Leave out --operation or --guess"));
   EXPECT_EQ(pgtune({"export", "header", "--operation", "softmx"}).exit_code, 2);
 }
 

@@ -108,7 +108,6 @@ TEST_F(ReportsTest, WhatShortSamplesSaidAtThePowerCapIsMarkedEverywhere) {
   expect_80_columns(report + shown);
   EXPECT_THAT(pgtune(with({"db", "info"})).out, HasSubstr("unsettled: measured in short samples"));
   EXPECT_GT(json::parse(pgtune(with({"db", "info", "--json"})).out).at("unsettled"), 0);
-  EXPECT_THAT(pgtune(with({"export", "header", "--table"})).out, HasSubstr("// unsettled: measured in short samples"));
 }
 
 TEST_F(ReportsTest, SeveralProblemsHaveAGeometricMean) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// `pgtune export header`: the winners as a C++17 header, to be called or to be read. Beside it `export pipeline`
+// `pgtune export header`: the winners as a C++17 header that a program calls. Beside it `export pipeline`
 // (pipeline_export.hpp), `export t4` and `export kernel_tuner` (table_export.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -19,7 +18,6 @@
 #include "tool/pgtune/export/callable_package.hpp"
 #include "tool/pgtune/export/coverage.hpp"
 #include "tool/pgtune/export/cpp_names.hpp"
-#include "tool/pgtune/export/header_writer.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tool/pgtune/export/verification.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
@@ -28,56 +26,6 @@
 
 namespace pgtune::tool {
 namespace {
-
-HeaderRow header_row(const StoredResult& result) {
-  const session::RankedVariant& best = result.answer.best();
-  return {.device = result.device,
-          .problem = result.problem,
-          .variant = best.variant,
-          .template_hash = result.row.variant_origin.content_hash,
-          .source = result.row.source,
-          .finished_at = result.row.finished_at,
-          .enlarged_shape = result.answer.baseline.enlarged_shape,
-          .copied = result.answer.baseline.copied,
-          .sampling = result.answer.sampling,
-          .time_s = best.time_s,
-          .tflops = best.tflops,
-          .ratio = best.ratio_to_baseline,
-          .ratio_low = best.ratio_low,
-          .ratio_high = best.ratio_high};
-}
-
-/// Rows a table can hold: one for each device name, problem and template; a measured one beats a replayed one, then the
-/// newer wins. The best by the same order has the version of its template that the table is of: rows of others (maybe
-/// with other parameters) are left out.
-std::vector<HeaderRow> choose_rows(const std::vector<StoredResult>& results, Terminal& terminal) {
-  std::map<std::string, const StoredResult*> leading;
-  for (const StoredResult& result : results) {
-    const StoredResult*& known = leading[result.row.variant_origin.name];
-    if (known == nullptr || is_better(result, *known)) known = &result;
-  }
-  std::vector<const StoredResult*> chosen;
-  for (const StoredResult& result : results) {
-    if (result.row.variant_origin.content_hash !=
-        leading.at(result.row.variant_origin.name)->row.variant_origin.content_hash) {
-      terminal.note(fmt::format("left out {}: tuned with another version of template {}", result.problem.title(),
-                                result.row.variant_origin.name));
-      continue;
-    }
-    const auto same = std::find_if(chosen.begin(), chosen.end(), [&](const StoredResult* other) {
-      return other->device.name == result.device.name && other->problem == result.problem &&
-             other->answer.best().variant.template_name == result.answer.best().variant.template_name;
-    });
-    if (same == chosen.end()) {
-      chosen.push_back(&result);
-    } else if (is_better(result, **same)) {
-      *same = &result;
-    }
-  }
-  std::vector<HeaderRow> rows;
-  for (const StoredResult* result : chosen) rows.push_back(header_row(*result));
-  return rows;
-}
 
 class ExportCommand final : public Command {
  public:
@@ -102,7 +50,7 @@ class ExportCommand final : public Command {
     header
         .add_option("--namespace", name_space_,
                     "C++ namespace of the header (default: best_gemm; without GEMMs best_ and the operation's name, or "
-                    "best_kernels of several; of a table pgtune_best)")
+                    "best_kernels of several)")
         .option_text("NAME");
     header
         .add_option("--neighbour-loss", neighbour_loss_,
@@ -134,7 +82,6 @@ class ExportCommand final : public Command {
                     "is done anyway");
     header.add_flag("--no-verify", no_verify_, "Write it without running its kernels");
     header.add_flag("--json", json_, "Print what --coverage shows as JSON, with each kernel's template and variant");
-    header.add_flag("--table", table_, "Instead a constexpr table of the best variants' parameters, and a lookup");
     pipeline_.add_to(app);
     tables_.add_to(app);
   }
@@ -159,45 +106,30 @@ class ExportCommand final : public Command {
     if (const auto chained = std::erase_if(results, [](const auto& result) { return result.problem.chained; }))
       context.terminal().note(
           fmt::format("{} of chained launches left out: a header launches its kernels one by one.", chained));
-    const auto others =
-        table_ ? std::erase_if(results, [](const auto& result) { return !result.problem.is_gemm(); }) : 0;
-    if (others > 0)
-      context.terminal().note(fmt::format("{} of other operations than GEMM left out: tables hold GEMMs.", others));
     if (results.empty()) {
-      context.terminal().error(others > 0 ? "nothing is left to export" : filter_.nothing_found(context));
+      context.terminal().error(filter_.nothing_found(context));
       return ExitCode::kNothingValid;
     }
     if (name_space_.empty()) name_space_ = default_namespace(results);
-    return table_ ? write_table(context, results) : write_callable(context, results, neighbour_loss / 100);
+    return write_header(context, results, neighbour_loss / 100);
   }
 
  private:
   /// Throws CommandError (usage) where two options ask for different outputs.
   void check_forms() const {
-    const char* const other = !coverage_.empty()  ? "--coverage"
-                              : !library_.empty() ? "--library"
-                              : split_            ? "--split"
-                                                  : "";
-    const char* const of_gemms = table_ ? "--table" : !guess_.empty() ? "--guess" : "";
-    if (filter_.operation() != nullptr && *of_gemms != '\0')
-      throw CommandError(ErrorKind::kUsage, fmt::format("{0} is about GEMMs. Leave out --operation or {0}.", of_gemms));
-    if (table_ && !guess_.empty())
-      throw CommandError(ErrorKind::kUsage, "--guess is of the header that programs call. Leave out --table.");
-    if (table_ && *other != '\0')
-      throw CommandError(ErrorKind::kUsage,
-                         fmt::format("{} is of the header that programs call. Leave out --table.", other));
+    if (filter_.operation() != nullptr && !guess_.empty())
+      throw CommandError(ErrorKind::kUsage, "--guess is about GEMMs. Leave out --operation or --guess.");
     if (!library_.empty() && (split_ || !output_.empty() || !coverage_.empty()))
       throw CommandError(ErrorKind::kUsage,
                          "--library writes a folder of its own. Leave out -o, --split and --coverage.");
     if (json_ && coverage_.empty())
       throw CommandError(ErrorKind::kUsage, "--json prints what --coverage shows. Give both, or leave it out.");
-    if (jit_ && (table_ || split_ || !library_.empty()))
-      throw CommandError(
-          ErrorKind::kUsage,
-          "--jit writes sources, which are small, in one header. Leave out --table, --split and --library.");
-    if (verify_ && (no_verify_ || table_ || !coverage_.empty()))
+    if (jit_ && (split_ || !library_.empty()))
       throw CommandError(ErrorKind::kUsage,
-                         "--verify runs the kernels that are written. Leave out --no-verify, --table and --coverage.");
+                         "--jit writes sources, which are small, in one header. Leave out --split and --library.");
+    if (verify_ && (no_verify_ || !coverage_.empty()))
+      throw CommandError(ErrorKind::kUsage,
+                         "--verify runs the kernels that are written. Leave out --no-verify and --coverage.");
     if (split_ && (output_.empty() || output_ == "-"))
       throw CommandError(ErrorKind::kUsage, "--split writes two files. Name the header with -o FILE.hpp.");
     if (split_ && std::filesystem::path(output_).extension() == ".cpp")
@@ -206,13 +138,7 @@ class ExportCommand final : public Command {
                          ".cpp. Give -o another ending, such as .hpp.");
   }
 
-  ExitCode write_table(Context& context, const std::vector<StoredResult>& results) {
-    const std::vector<HeaderRow> rows = choose_rows(results, context.terminal());
-    write(context, write_header(rows, name_space_), rows.size());
-    return ExitCode::kDone;
-  }
-
-  ExitCode write_callable(Context& context, const std::vector<StoredResult>& results, double neighbour_loss) {
+  ExitCode write_header(Context& context, const std::vector<StoredResult>& results, double neighbour_loss) {
     CallableOptions options{.name_space = name_space_,
                             .file_name = file_name(),
                             .template_selector = filter_.template_selector(),
@@ -264,7 +190,6 @@ class ExportCommand final : public Command {
   }
 
   [[nodiscard]] std::string default_namespace(const std::vector<StoredResult>& results) const {
-    if (table_) return "pgtune_best";
     std::set<std::string> operations;
     for (const StoredResult& result : results) operations.insert(result.problem.operation_name());
     return operations.contains("")  ? "best_gemm"
@@ -318,7 +243,7 @@ class ExportCommand final : public Command {
     write_output_file(output_, text);
     context.terminal().note(fmt::format("wrote {} with {}", output_, entries_text(entries)));
     constexpr std::size_t kLargeHeader = 1'000'000;
-    if (!table_ && !split_ && text.size() > kLargeHeader)
+    if (!split_ && text.size() > kLargeHeader)
       context.terminal().note(
           fmt::format("it has {:.1f} MB, which every file that includes it reads; with --split the "
                       "kernels are in a source of their own",
@@ -330,7 +255,7 @@ class ExportCommand final : public Command {
   PipelineExport pipeline_;
   std::vector<Problem> covered_problems_, guessed_problems_;  ///< of --coverage (of GEMM) and --guess
   std::string output_, name_space_, coverage_, guess_, library_, neighbour_loss_ = "3";
-  bool table_ = false, split_ = false, verify_ = false, no_verify_ = false, jit_ = false, json_ = false;
+  bool split_ = false, verify_ = false, no_verify_ = false, jit_ = false, json_ = false;
 };
 
 }  // namespace
