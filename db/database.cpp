@@ -116,14 +116,11 @@ bool is_absent(const fs::path& path) {
 Database::Database(sqlite3* handle, std::string origin) : handle_(handle), origin_(std::move(origin)) {}
 
 Database::Database(Database&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)),
-      origin_(std::move(other.origin_)),
-      old_file_(std::move(other.old_file_)) {}
+    : handle_(std::exchange(other.handle_, nullptr)), origin_(std::move(other.origin_)) {}
 
 Database& Database::operator=(Database&& other) noexcept {
   std::swap(handle_, other.handle_);
   std::swap(origin_, other.origin_);
-  std::swap(old_file_, other.old_file_);
   return *this;
 }
 
@@ -169,29 +166,6 @@ Database Database::connect_for_reading(const fs::path& path, bool wal, const std
   return connect(path.string(), SQLITE_OPEN_READONLY, origin);
 }
 
-Database Database::up_to_date(Database database) {
-  require_schema(database);
-  const int version = database.schema_version();
-  if (version == kSchemaVersion) {
-    return database;
-  }
-  Database copy = connect(":memory:", SQLITE_OPEN_READWRITE, database.origin());
-  sqlite3_backup* const backup = sqlite3_backup_init(copy.handle(), "main", database.handle(), "main");
-  if (backup == nullptr) {
-    throw_sqlite_error(copy.handle(), copy.origin());
-  }
-  constexpr int kAllPages = -1;
-  const int code = sqlite3_backup_step(backup, kAllPages);
-  sqlite3_backup_finish(backup);
-  if (code != SQLITE_DONE) {
-    throw_sqlite_error(copy.handle(), copy.origin());
-  }
-  migrate(copy);
-  execute(copy, "PRAGMA query_only = on");
-  copy.old_file_ = {version, database.journal_mode()};
-  return copy;
-}
-
 Database Database::open_for_reading(const fs::path& path, bool as_is) {
   const std::string origin = path.string();
   if (is_absent(path)) {
@@ -202,7 +176,11 @@ Database Database::open_for_reading(const fs::path& path, bool as_is) {
     throw Error(origin + " is not a pgtune database: it is empty. Make one with 'pgtune search' or name another", 0);
   }
   Database database = connect_for_reading(fs::absolute(path), header->wal, origin);
-  return as_is ? std::move(database) : up_to_date(std::move(database));
+  require_schema(database);
+  if (!as_is) {
+    require_own_objects(database);
+  }
+  return database;
 }
 
 Database Database::open_for_writing(const fs::path& path) {
@@ -215,6 +193,7 @@ Database Database::open_for_writing(const fs::path& path) {
   Database database = connect(fs::absolute(path).string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, origin);
   // The journal comes last: somebody else's file must not be changed.
   migrate(database);
+  require_own_objects(database);
   set_journal(database, journal_policy(folder_of(path)));
   return database;
 }
@@ -235,12 +214,14 @@ Database Database::open_image(std::span<const std::byte> image, const std::strin
   if (sqlite3_deserialize(database.handle(), "main", bytes, size, size, SQLITE_DESERIALIZE_READONLY) != SQLITE_OK) {
     throw_sqlite_error(database.handle(), origin);
   }
-  return up_to_date(std::move(database));
+  require_schema(database);
+  require_own_objects(database);
+  return database;
 }
 
-Database Database::open_memory(int schema_version) {
+Database Database::open_memory() {
   Database database = connect(":memory:", SQLITE_OPEN_READWRITE, "in memory");
-  migrate(database, schema_version);
+  migrate(database);
   return database;
 }
 

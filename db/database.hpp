@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -29,18 +28,12 @@ class Error : public std::runtime_error {
 /// "pgtn" as PRAGMA application_id: says that a SQLite file is ours.
 inline constexpr std::int32_t kApplicationId = 0x7067746e;
 /// PRAGMA user_version written by this program.
-inline constexpr int kSchemaVersion = 11;
+inline constexpr int kSchemaVersion = 1;
 
 enum class OpenMode {
   kReadOnly,
-  kReadOnlyAsIs,  ///< whatever its version: for check() only, as queries may not fit
+  kReadOnlyAsIs,  ///< whatever its objects: for check() only, as queries may not fit
   kReadWriteCreate,
-};
-
-/// What a file of an older schema says of itself.
-struct OldFile {
-  int schema_version = 0;
-  std::string journal_mode;
 };
 
 /// Whether there is no such file. False where that cannot be said, as in a folder that nobody may look into: opening it
@@ -49,16 +42,14 @@ struct OldFile {
 
 class Database {
  public:
-  /// Opens and migrates. A file of an older version opened with kReadOnly stays as it is: what is read is a migrated
-  /// copy in memory, of the state the file has now. Creates missing parent folders in kReadWriteCreate. Throws Error
-  /// for: not a database, somebody else's database, newer schema version (file left untouched), tables or triggers that
-  /// are not pgtune's, no schema at all opened read-only, read-only file or folder, no such file.
+  /// Creates missing parent folders and the schema in kReadWriteCreate. Throws Error for: not a database, somebody
+  /// else's database, another schema version (file left untouched), tables or triggers that are not pgtune's, no schema
+  /// at all opened read-only, read-only file or folder, no such file.
   [[nodiscard]] static Database open(const std::filesystem::path& path, OpenMode mode);
-  /// Opens bytes in memory, read-only (the embedded recording); of an older version, a migrated copy of them. The bytes
-  /// must outlive the database.
+  /// Opens bytes in memory, read-only (the embedded recording). The bytes must outlive the database.
   [[nodiscard]] static Database open_image(std::span<const std::byte> image, const std::string& origin);
-  /// A private in-memory database with the schema of a version.
-  [[nodiscard]] static Database open_memory(int schema_version = kSchemaVersion);
+  /// A private in-memory database with the schema.
+  [[nodiscard]] static Database open_memory();
   /// A private database in the system's folder of temporary files, gone when closed; for more than memory may hold.
   [[nodiscard]] static Database open_temporary();
 
@@ -71,8 +62,6 @@ class Database {
   [[nodiscard]] sqlite3* handle() const { return handle_; }
   /// File name or origin, for messages.
   [[nodiscard]] const std::string& origin() const { return origin_; }
-  /// Set where this is a migrated copy in memory of an older file.
-  [[nodiscard]] const std::optional<OldFile>& old_file() const { return old_file_; }
   [[nodiscard]] int schema_version() const;
   [[nodiscard]] std::string journal_mode() const;
   /// PRAGMA integrity_check and foreign_key_check, and whether the schema is pgtune's; empty when sound, else one line
@@ -90,12 +79,9 @@ class Database {
   static Database connect(const std::string& name, int flags, const std::string& origin);
   static Database connect_for_reading(const std::filesystem::path& path, bool wal, const std::string& origin);
   static Database open_for_reading(const std::filesystem::path& path, bool as_is);
-  /// For reading, in the schema of this program: itself or a migrated copy. Throws Error where it has no schema yet.
-  static Database up_to_date(Database database);
   static Database open_for_writing(const std::filesystem::path& path);
   sqlite3* handle_ = nullptr;
   std::string origin_;
-  std::optional<OldFile> old_file_;
 };
 
 }  // namespace pgtune::db

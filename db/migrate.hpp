@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Brings a database to the schema of this program, with the scripts of db/migrations.
+// Brings a database to the schema of this program.
 #pragma once
 
+#include <span>
+
+#include "cmake/embedded_file.hpp"
 #include "db/database.hpp"
 
 namespace pgtune::db {
 
-/// Creates the schema in an empty database or applies the missing migrations up to a version, in one transaction.
-/// Throws Error for another application's database, a newer version or a schema that is not pgtune's, changing nothing.
-void migrate(Database& database, int target_version = kSchemaVersion);
+/// SQL files: the first makes schema 1 in an empty database, each other one the next schema of the one before.
+using SchemaSteps = std::span<const embedded::File>;
+/// Those of this program, up to kSchemaVersion.
+[[nodiscard]] SchemaSteps schema_steps();
 
-/// Throws Error unless the database is pgtune's, of this program's version or an older one.
+/// Takes the steps that a database lacks, in one transaction. Throws Error for another application's database and for a
+/// schema that this program does not know, changing nothing.
+void migrate(const Database& database, SchemaSteps steps = schema_steps());
+
+/// Throws Error unless the database is pgtune's and of this program's schema.
 void require_schema(const Database& database);
 
 }  // namespace pgtune::db

@@ -7,10 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
-#include <string_view>
 
-#include "db/sqlite/digest.hpp"
-#include "db/sqlite/sqlite_error.hpp"
 #include "db/sqlite/statement.hpp"
 #include "db/sqlite/timestamp.hpp"
 
@@ -31,16 +28,6 @@ std::string uuid_text(std::int64_t time_ms, std::uint64_t high, std::uint64_t lo
   return text.data();
 }
 
-void digest_arguments(sqlite3_context* context, int count, sqlite3_value** values) {
-  Digest digest;
-  for (int i = 0; i < count; ++i) {
-    const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(values[i]));
-    digest.add(text == nullptr ? std::string_view()
-                               : std::string_view(text, static_cast<std::size_t>(sqlite3_value_bytes(values[i]))));
-  }
-  sqlite3_result_text(context, digest.text().c_str(), -1, SQLITE_TRANSIENT);
-}
-
 }  // namespace
 
 std::int64_t uid_time_ms(const std::string& uid) {
@@ -57,15 +44,6 @@ std::string next_session_uid(const Database& database) {
   sqlite3_randomness(sizeof random, random.data());
   const std::int64_t time_ms = last.empty() ? unix_time_ms() : std::max(unix_time_ms(), uid_time_ms(last) + 1);
   return uuid_text(time_ms, random[0], random[1]);
-}
-
-void add_digest_function(const Database& database) {
-  constexpr int kAnyCount = -1;
-  if (sqlite3_create_function_v2(database.handle(), "pgtune_digest", kAnyCount,
-                                 SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nullptr, digest_arguments,
-                                 nullptr, nullptr, nullptr) != SQLITE_OK) {
-    throw_sqlite_error(database.handle(), database.origin());
-  }
 }
 
 }  // namespace pgtune::db

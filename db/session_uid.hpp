@@ -14,10 +14,6 @@ namespace pgtune::db {
 /// order in which sessions began. For use inside the write transaction that inserts the session. Throws Error.
 [[nodiscard]] std::string next_session_uid(const Database& database);
 
-/// Adds pgtune_digest(...) to the connection, 32 hexadecimal digits over all its arguments: the migration that names
-/// the sessions of older files derives their uids from what they hold, so that copies of one file agree.
-void add_digest_function(const Database& database);
-
 /// The time in a uid: its first 48 bits.
 [[nodiscard]] std::int64_t uid_time_ms(const std::string& uid);
 

@@ -82,10 +82,11 @@ void require_own_schema(std::int32_t application_id, int user_version, const std
     throw Error(
         origin + " is not a pgtune database: it is another application's SQLite file. Name another file with --db", 0);
   }
-  if (user_version > kSchemaVersion) {
-    throw Error("database " + origin + " was written by a newer pgtune (schema version " +
-                    std::to_string(user_version) + ", this one knows up to " + std::to_string(kSchemaVersion) +
-                    "). The file was left untouched: update pgtune or use another file with --db",
+  if (user_version < 0 || user_version > kSchemaVersion) {
+    throw Error("database " + origin + " is of schema version " + std::to_string(user_version) +
+                    ", which this pgtune (schema version " + std::to_string(kSchemaVersion) +
+                    ") does not know. The file was left untouched: open it with the pgtune that wrote it, or use "
+                    "another file with --db",
                 0);
   }
 }

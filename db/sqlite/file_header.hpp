@@ -21,7 +21,7 @@ struct FileHeader {
 [[nodiscard]] std::optional<FileHeader> parse_file_header(std::span<const std::byte> bytes);
 
 /// Reads and judges a file's header. Nothing for an empty file, which SQLite takes for a new database. Throws Error
-/// where the file is unreadable, no SQLite file, another application's or from a newer pgtune.
+/// where the file is unreadable, no SQLite file, another application's or of another schema.
 [[nodiscard]] std::optional<FileHeader> require_own_file(const std::filesystem::path& path, const std::string& origin);
 
 /// Throws Error unless a schema of this application id and version is ours to read. Zero is no application's id.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The columns of a table that keep a record of the model (tuner/util/fields.hpp): their names are the fields' names, so
-// that a new field needs a migration and nothing here.
+// that a new field needs a column of the schema and nothing here.
 #pragma once
 
 #include <algorithm>

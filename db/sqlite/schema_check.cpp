@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "db/sqlite/schema_check.hpp"
 
-#include <array>
 #include <map>
 #include <string_view>
 
-#include "db/sqlite/digest.hpp"
 #include "db/sqlite/statement.hpp"
 
 namespace pgtune::db {
@@ -40,36 +38,12 @@ bool is_harmless(const Object& object, const std::map<std::string, Object>& own)
                                 : object.type == "index" && !own.contains(object.table);
 }
 
-/// Of each schema version; a test compares them with what the migrations make.
-constexpr std::array<std::string_view, kSchemaVersion> kDigests{
-    "1bac3f6806f97b98bfb53df03cb8c509", "bc609cb3c98c86827406e06f4d2a4143", "024f14c2ff86c90ad65fc440bac709f2",
-    "adb08a6db6f90c335432edba769ae637", "9d341e8a0456efc40c67c39e02e2fd7f", "68568d7f9fce2fc94b6410f9ff2bf68c",
-    "68568d7f9fce2fc94b6410f9ff2bf68c", "ae455dda893a78f39c4425c194a0017b", "ab8c61c978d70be5a60887c54f0d6987",
-    "7e5d37f099da40ad750cba72ec63c545", "ca1591922a5224c322e3fcf44aeb7993"};
-
 }  // namespace
-
-std::string_view noted_schema_digest(int version) { return kDigests.at(static_cast<std::size_t>(version - 1)); }
-
-std::string schema_digest(const Database& database) {
-  Digest digest;
-  for (const auto& [name, object] : objects(database)) {
-    for (const std::string* part : {&name, &object.type, &object.table, &object.sql}) {
-      digest.add(*part);
-    }
-  }
-  return digest.text();
-}
 
 std::vector<std::string> foreign_objects(const Database& database) {
   std::vector<std::string> problems;
-  const int version = database.schema_version();
-  // Comparing digests takes a tenth of what making the schema anew takes.
-  if (version < 1 || version > kSchemaVersion || schema_digest(database) == noted_schema_digest(version)) {
-    return problems;
-  }
-  const auto own = objects(Database::open_memory(version));
-  auto found = objects(database);
+  static const auto own = objects(Database::open_memory());
+  const auto found = objects(database);
   for (const auto& [name, object] : own) {
     const auto same = found.find(name);
     if (same == found.end()) {

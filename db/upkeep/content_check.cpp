@@ -49,8 +49,6 @@ std::vector<ColumnCheck> checks_of(const TableShape& shape, const ColumnChecks& 
   return of_columns;
 }
 
-}  // namespace
-
 std::vector<std::string> impossible_values(const Database& database, const ColumnChecks& checks) {
   std::vector<std::string> problems;
   const TableShapes& shapes = TableShapes::of_this_program();
@@ -74,6 +72,8 @@ std::vector<std::string> impossible_values(const Database& database, const Colum
   }
   return problems;
 }
+
+}  // namespace
 
 std::vector<std::string> damage(const Database& database, const ColumnChecks& checks) {
   auto problems = database.check();

@@ -18,13 +18,9 @@ using ColumnCheck = std::function<std::optional<std::string>(const Value&)>;
 /// What the columns hold, by "table.column", said by those who read them. NULL is not asked about.
 using ColumnChecks = std::map<std::string, ColumnCheck>;
 
-/// One line for each value that pgtune cannot have written, with its table, row and column: what `checks` refuse, real
-/// numbers that no measurement gives, and negative integers. Columns are taken from the schema, so new ones are
-/// covered. Ends after the first hundred. `database` must be of this program's schema (not opened with
-/// kReadOnlyAsIs) and pass Database::check(). Throws Error.
-[[nodiscard]] std::vector<std::string> impossible_values(const Database& database, const ColumnChecks& checks);
-
-/// All that Database::check() and impossible_values() find.
+/// What Database::check() finds; where that is nothing, one line for each value that pgtune cannot have written, with
+/// its table, row and column: what `checks` refuse, real numbers that no measurement gives, and negative integers.
+/// Columns are taken from the schema, so new ones are covered. Ends after the first hundred. Throws Error.
 [[nodiscard]] std::vector<std::string> damage(const Database& database, const ColumnChecks& checks);
 
 }  // namespace pgtune::db

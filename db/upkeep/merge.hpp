@@ -24,10 +24,9 @@ struct MergeReport {
 /// Writes the sessions of all inputs, and the ceilings, into a new file. A session that several inputs hold (by its
 /// uid) is taken once, from the input that knows most of it: finished rather than not, then with more rows. Sessions
 /// are numbered by uid, so that in the output, too, a later one is newer; rows that belong to no session are dropped.
-/// Inputs of older schemas are read as migrated copies, no input is changed. The output is one file without a log,
-/// appears at once under its name and is equal byte for byte whatever the inputs' order. Throws Error where an input
-/// is missing, not pgtune's, newer or damaged (by damage(), with `checks`), where the output exists or cannot be
-/// written; nothing is written then.
+/// No input is changed. The output is one file without a log, appears at once under its name and is equal byte for byte
+/// whatever the inputs' order. Throws Error where an input is missing, not pgtune's, of another schema or damaged (by
+/// damage(), with `checks`), where the output exists or cannot be written; nothing is written then.
 [[nodiscard]] MergeReport merge(const std::vector<std::filesystem::path>& inputs, const std::filesystem::path& output,
                                 const ColumnChecks& checks = {});
 

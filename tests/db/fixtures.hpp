@@ -55,13 +55,6 @@ inline std::string dumped(const Database& database) {
   return all;
 }
 
-/// Rows of each table that has any: what a migration added is empty.
-inline std::map<std::string, std::int64_t> filled_tables(const Database& database) {
-  std::map<std::string, std::int64_t> rows = totals(database).rows;
-  std::erase_if(rows, [](const auto& table) { return table.second == 0; });
-  return rows;
-}
-
 /// What `action` throws, or a failed expectation.
 template <typename Action>
 Error error_of(Action&& action) {

@@ -6,7 +6,6 @@
 
 #include "db/database.hpp"
 #include "db/queries/stored_records.hpp"
-#include "db/sqlite/schema_check.hpp"
 #include "db/sqlite/statement.hpp"
 #include "tests/db/fixtures.hpp"
 
@@ -57,12 +56,6 @@ class Hostile : public ::testing::Test {
   std::filesystem::path path_ = folder_ / "theirs.db";
 };
 
-TEST(SchemaCheck, NotedDigestsAreThoseOfTheMigrations) {
-  for (int version = 1; version <= kSchemaVersion; ++version) {
-    EXPECT_EQ(schema_digest(Database::open_memory(version)), noted_schema_digest(version)) << "schema " << version;
-  }
-}
-
 TEST_F(Hostile, TriggersAreRefused) {
   spoil("CREATE TRIGGER steal AFTER INSERT ON trials BEGIN DELETE FROM best; END");
   expect_refused("trigger steal is not pgtune's");
@@ -93,11 +86,6 @@ TEST_F(Hostile, VirtualTablesAreRefused) {
 TEST_F(Hostile, MissingTablesAreRefused) {
   spoil("DROP TABLE energy_windows");
   expect_refused("table energy_windows is missing");
-}
-
-TEST_F(Hostile, OlderSchemasAreComparedWithTheirOwnVersion) {
-  spoil("PRAGMA user_version = 2");
-  expect_refused("table best is not as pgtune makes it");
 }
 
 TEST_F(Hostile, NotesOfTheOwnerAreTheirOwnBusiness) {

@@ -101,7 +101,7 @@ TEST_F(Image, OfSomethingElseIsRefused) {
   }
 }
 
-TEST_F(Image, OfANewerVersionIsRefused) {
+TEST_F(Image, OfAnotherVersionIsRefused) {
   execute(database_, "PRAGMA user_version = 99");
   database_.write_compact_copy(folder_ / "newer.db");
   const auto image = contents(folder_ / "newer.db");

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
 #include <string>
+#include <vector>
 
 #include "db/database.hpp"
 #include "db/migrate.hpp"
@@ -13,19 +13,7 @@
 namespace pgtune::db {
 namespace {
 
-namespace fs = std::filesystem;
-
-TEST(Migrations, AreNumberedWithoutGapsUpToTheSchemaVersion) {
-  std::multiset<int> numbers;
-  for (const auto& entry : fs::directory_iterator(PGTUNE_SOURCE_DIR "/db/migrations")) {
-    numbers.insert(std::stoi(entry.path().filename().string().substr(0, 4)));
-  }
-  int expected = 0;
-  for (const int number : numbers) {
-    EXPECT_EQ(number, ++expected);
-  }
-  EXPECT_EQ(expected, kSchemaVersion);
-}
+TEST(Migrations, LeadToTheSchemaVersion) { EXPECT_EQ(schema_steps().size(), std::size_t{kSchemaVersion}); }
 
 TEST(Migrations, AllTablesAreStrict) {
   const auto database = Database::open_memory();
@@ -40,7 +28,7 @@ TEST(Migrations, ThatFailLeaveNothingBehind) {
   const testing::ScratchFolder folder;
   const auto path = folder / "pgtune.db";
   const auto holder = Database::open(path, OpenMode::kReadWriteCreate);
-  // The first migration can make devices again, then finds that environments is there already.
+  // The schema's script can make devices again, then finds that environments is there already.
   execute(holder, "PRAGMA user_version = 0; DROP VIEW session_keys; DROP TABLE devices");
   EXPECT_THAT(testing::error_of([&] { static_cast<void>(Database::open(path, OpenMode::kReadWriteCreate)); }).what(),
               ::testing::HasSubstr("table environments already exists"));
@@ -56,32 +44,29 @@ TEST(Migrations, ForeignKeysAreEnforced) {
               ::testing::HasSubstr("FOREIGN KEY"));
 }
 
-/// What a row of schema 5 becomes whose device is described by `info_json`.
-std::string migrated_hardware(const std::string& info_json) {
-  auto database = Database::open_memory(5);
-  Statement(database,
-            "INSERT INTO devices (uuid, name, architecture, info_json) VALUES ('GPU-7', 'H200', 'sm_90a', ?1)")
-      .bind(info_json)
-      .run();
-  migrate(database);
-  return query_text(database, "SELECT hardware FROM devices");
+/// The schema of this program and one step beyond it.
+std::vector<embedded::File> one_step_more(std::string_view step) {
+  std::vector<embedded::File> steps(schema_steps().begin(), schema_steps().end());
+  steps.push_back({"step.sql", step});
+  return steps;
 }
 
-TEST(MigrationToClasses, TakesThemFromWhatWasKnownOfTheDevice) {
-  DeviceInfo device = testing::TestSession().device;
-  device.compute_major = 9;
-  EXPECT_EQ(migrated_hardware(nlohmann::json(device).dump()), "H200, sm_90, 132 SMs, 140 GiB, 700 W");
+TEST(Migrations, AStepChangesADatabaseAndKeepsItsRows) {
+  auto database = Database::open_memory();
+  const RowId session = testing::TestSession().begin(database);
+  migrate(database, one_step_more("ALTER TABLE sessions ADD COLUMN remark TEXT NOT NULL DEFAULT 'none'"));
+  EXPECT_EQ(database.schema_version(), kSchemaVersion + 1);
+  EXPECT_EQ(query_integer(database, "SELECT id FROM sessions WHERE remark = 'none'"), session);
 }
 
-TEST(MigrationToClasses, LeavesABoardToItselfOfWhichTooLittleWasKnown) {
-  DeviceInfo device = testing::TestSession().device;
-  device.compute_major = 9;
-  device.power_limit_w = 0;
-  EXPECT_EQ(migrated_hardware(nlohmann::json(device).dump()),
-            "H200, sm_90, 132 SMs, 140 GiB, power limit unknown, only GPU-7");
-  for (const char* unreadable : {"", "[]", "{}", R"({"uuid": 7})"}) {
-    EXPECT_EQ(migrated_hardware(unreadable), "H200, sm_00, 0 SMs, memory unknown, power limit unknown, only GPU-7");
-  }
+TEST(Migrations, StepsThatFailLeaveTheDatabaseAsItWas) {
+  const auto database = Database::open_memory();
+  EXPECT_THAT(testing::error_of([&] {
+                migrate(database, one_step_more("DROP TABLE foreign_tables; DROP TABLE nothing"));
+              }).what(),
+              ::testing::HasSubstr("nothing"));
+  EXPECT_EQ(database.schema_version(), kSchemaVersion);
+  EXPECT_THAT(database.check(), ::testing::IsEmpty());
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ class Unprivileged {
   bool was_root_, works_;
 };
 
-TEST(Open, MakesMissingFoldersAndAMigratedDatabase) {
+TEST(Open, MakesMissingFoldersAndADatabaseWithASchema) {
   const ScratchFolder folder;
   const auto path = folder / "a/b/pgtune.db";
   const auto database = Database::open(path, OpenMode::kReadWriteCreate);
@@ -146,18 +146,20 @@ TEST(OpenRefuses, AnotherApplicationsDatabase) {
   }
 }
 
-TEST(OpenRefuses, ANewerVersionAndLeavesItUntouched) {
-  const ScratchFolder folder;
-  const auto path = folder / "newer.db";
-  make_database(path, "PRAGMA user_version = 99");
-  const auto before = contents(path);
-  for (const auto mode : kBothModes) {
-    EXPECT_THAT(open_error(path, mode), AllOf(HasSubstr("newer pgtune"), HasSubstr("schema version 99"),
-                                              HasSubstr("up to " + std::to_string(kSchemaVersion)),
-                                              HasSubstr("update pgtune"), HasSubstr("untouched")));
+TEST(OpenRefuses, AnotherVersionAndLeavesItUntouched) {
+  for (const std::string version : {"99", "-1"}) {
+    const ScratchFolder folder;
+    const auto path = folder / "other.db";
+    make_database(path, "PRAGMA user_version = " + version);
+    const auto before = contents(path);
+    for (const auto mode : {OpenMode::kReadOnly, OpenMode::kReadOnlyAsIs, OpenMode::kReadWriteCreate}) {
+      EXPECT_THAT(open_error(path, mode), AllOf(HasSubstr("other.db is of schema version " + version),
+                                                HasSubstr("(schema version " + std::to_string(kSchemaVersion) + ")"),
+                                                HasSubstr("the pgtune that wrote it"), HasSubstr("untouched")));
+    }
+    EXPECT_EQ(contents(path), before);
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1) << "files were left beside it";
   }
-  EXPECT_EQ(contents(path), before);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1) << "files were left beside it";
 }
 
 /// Two versions side by side: a search of the older one is running when the newer one brings the file up to date.

@@ -149,24 +149,5 @@ TEST_F(RecordedProblemTest, FindsAnAlgorithmAgainByWhatItIs) {
   EXPECT_THAT(times(problem.baseline.rounds.at(2), Stage::kRace), ElementsAre(11));
 }
 
-TEST(RecordedProblem, OfAnOldFileHasItsFinal) {
-  const auto old_file = db::Database::open(PGTUNE_SOURCE_DIR "/tests/db/data/schema1.db", db::OpenMode::kReadOnly);
-  std::vector<db::SessionRow> sessions = db::list_sessions(old_file);
-  std::erase_if(sessions, [](const db::SessionRow& row) { return row.source != Source::kGpu; });
-  const Problem problem = with_default_strides(*parse_shape("127x129x131")).value();
-  const auto recorded = recorded_problem(old_file, sessions, problem,
-                                         test::tiny(sessions.front().template_hash, sessions.front().template_name));
-  EXPECT_EQ(recorded.conditions, Conditions{});
-  EXPECT_EQ(recorded.variants.size(), 40U);
-  std::size_t finalists = 0;
-  for (const auto& [key, variant] : recorded.variants) {
-    finalists += variant.rounds.empty() ? 0U : 1U;
-    for (const Sample& sample : variant.rounds) EXPECT_EQ(sample.stage, Stage::kFinal);
-  }
-  EXPECT_EQ(finalists, 8U);
-  ASSERT_EQ(recorded.baseline.rounds.size(), 2U);
-  EXPECT_EQ(recorded.baseline.rounds.at(recorded.baseline.report.best).size(), 12U);
-}
-
 }  // namespace
 }  // namespace pgtune::tool

@@ -24,10 +24,7 @@ class CheckCommand final : public Command {
 
   ExitCode run(Context& context) override {
     const db::Database database = context.open_database(database_, db::OpenMode::kReadOnlyAsIs);
-    std::vector<std::string> problems = database.check();
-    // The records of an older file are read as commands read them: in a migrated copy.
-    if (problems.empty())
-      problems = db::impossible_values(context.open_database(database_, db::OpenMode::kReadOnly), record_checks());
+    const std::vector<std::string> problems = db::damage(database, record_checks());
     for (const std::string& problem : problems) context.terminal().print(fmt::format("{}\n", problem));
     if (problems.empty()) {
       context.terminal().print(fmt::format("{}: sound\n", database.origin()));

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "db/queries/queries.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
@@ -33,9 +32,8 @@ class InfoCommand final : public Command {
   ExitCode run(Context& context) override {
     const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);
     const db::Totals totals = db::totals(database);
-    const std::optional<db::OldFile>& old_file = database.old_file();
-    const int version = old_file ? old_file->schema_version : database.schema_version();
-    const std::string journal = old_file ? old_file->journal_mode : database.journal_mode();
+    const int version = database.schema_version();
+    const std::string journal = database.journal_mode();
     std::error_code unknown_size;
     const auto bytes = std::filesystem::file_size(database.origin(), unknown_size);
     Terminal& terminal = context.terminal();
@@ -49,9 +47,6 @@ class InfoCommand final : public Command {
     }
     terminal.print(fmt::format("{}\n{:.2f} MB, schema version {}, journal {}\n\n", database.origin(),
                                unknown_size ? 0.0 : static_cast<double>(bytes) / 1e6, version, journal));
-    if (old_file)
-      terminal.note(fmt::format("counted in a copy brought to schema version {}; the next search brings the file to it",
-                                database.schema_version()));
     TextTable rows({{"table"}, {"rows", Align::kRight}});
     for (const auto& [table, count] : totals.rows) rows.add_row({table, std::to_string(count)});
     terminal.print(rows.text());
