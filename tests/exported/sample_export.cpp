@@ -20,7 +20,7 @@
 #include "tuner/model/json.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
-#include "tuner/template/former_parameters.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::tool::test {
 namespace {

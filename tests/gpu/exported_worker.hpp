@@ -22,7 +22,7 @@
 #include "tuner/gpu/measure/loaded_variant.hpp"
 #include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/space/plan.hpp"
-#include "tuner/template/former_parameters.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::gpu {
 

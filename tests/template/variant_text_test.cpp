@@ -43,5 +43,19 @@ TEST_F(VariantText, NamesWhatIsWrong) {
   EXPECT_EQ(key("BM=32,BM=32"), "BM is given twice");
 }
 
+TEST(RecordedVariant, NamesEachParameterOnce) {
+  const TemplateDefinition definition = testing::parse_or_die(testing::sample_json());
+  const auto key = [&](const char* recorded) {
+    const auto variant = recorded_variant(definition, recorded);
+    return variant ? variant->key() : "";
+  };
+  EXPECT_EQ(key("BM=128,TM=8,COPY=cp_async"), "BM=128,TM=8,COPY=cp_async");
+  EXPECT_EQ(key(""), "");
+  EXPECT_EQ(key("BM=128,TM=8"), "") << "COPY is missing";
+  EXPECT_EQ(key("BM=128,TM=8,TM=8"), "") << "TM is named twice";
+  EXPECT_EQ(key("BM=128,TM=3,COPY=ldg"), "") << "TM has no such value";
+  EXPECT_EQ(key("BM=128,TM=8,COPY=ldg,BK=8"), "") << "there is no BK";
+}
+
 }  // namespace
 }  // namespace pgtune::space

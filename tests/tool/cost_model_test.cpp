@@ -20,7 +20,7 @@
 #include "tool/pgtune/replay/recording_loader.hpp"
 #include "tuner/space/estimate.hpp"
 #include "tuner/stats/descriptive.hpp"
-#include "tuner/template/former_parameters.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::tool {
 namespace {

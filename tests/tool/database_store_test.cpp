@@ -161,22 +161,6 @@ TEST_F(DatabaseStoreTest, AnotherVersionOfATemplateHasNoTrials) {
   EXPECT_FALSE(stored(changed).has_value());
 }
 
-TEST_F(DatabaseStoreTest, WhatWasStoredInFormerNamesIsFoundInPresentOnes) {
-  begin(store_key());
-  store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
-  store_.finish(answer(variant(16), 1));
-  space::TemplateDefinition renamed = test::tiny();
-  renamed.parameters = {{"TILE", {std::int64_t{16}}, std::int64_t{16}, ""}};
-  renamed.former_parameters = {{"BM", "TILE", {}, ""}};
-  session::StoreKey key = store_key();
-  key.templates = renamed;
-  const Variant present{"tiny", {{"TILE", std::int64_t{16}}}};
-  EXPECT_TRUE(store_.trials(key).contains(present.id()));
-  const session::Answer found = stored(key).value();
-  ASSERT_EQ(found.ranking.size(), 1U);
-  EXPECT_EQ(found.ranking[0].variant, present);
-}
-
 TEST_F(DatabaseStoreTest, ABenchReplacesNeitherAnswerNorTrials) {
   begin(store_key());
   store_.save_trial(variant(16), test::build("a"), test::good_trial(1));

@@ -134,18 +134,6 @@ TEST_F(RecordedVersionsTest, ASearchOfWhichNothingIsLegalHereIsPassedOver) {
   EXPECT_THAT(others(versions(tiled("new"))), ElementsAre(Pair("tiny", "older")));
 }
 
-TEST_F(RecordedVersionsTest, FormerNamesAreReplayedUnderThePresentOnes) {
-  record(tiled("old"), {test::variant(16)});
-  space::TemplateDefinition renamed = tiled("new");
-  renamed.parameters = {{"TILE", {std::string("small"), std::string("large")}, std::string("small"), ""}};
-  renamed.former_parameters = {{"BM", "", {{"16", "TILE=small"}, {"32", "TILE=large"}}, ""}};
-  const TemplateSet found = versions(renamed);
-  EXPECT_THAT(others(found), ElementsAre(Pair("tiny", "old")));
-  const auto variants = load(found).problems.at(0).variants;
-  EXPECT_TRUE(variants.contains(Variant{"tiny", {{"TILE", std::string("small")}}}.id()));
-  EXPECT_EQ(variants.size(), 1U);
-}
-
 TEST_F(RecordedVersionsTest, OtherParametersAreRefused) {
   record(tiled("old"), {test::variant(16)});
   space::TemplateDefinition more = tiled("new");

@@ -16,10 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/space/shipped_template.hpp"
 #include "tests/tool/cli_fixture.hpp"
-#include "tuner/model/json.hpp"
-#include "tuner/template/former_parameters.hpp"
 
 namespace pgtune::tool::test {
 namespace {
@@ -48,20 +45,6 @@ std::map<std::string, json> by_problem(const json& results) {
   std::map<std::string, json> found;
   for (const json& result : results) found[result.at("problem").dump()] = result;
   return found;
-}
-
-/// A recorded winner's parameters in the names that its template has now. Those of operations have had no others.
-json present_parameters(const json& result) {
-  const json& best = result.at("best");
-  if (result.at("problem").contains("operation")) return best.at("parameters");
-  std::string key;
-  for (const auto& [name, value] : best.at("parameters").items())
-    key += fmt::format("{}{}={}", key.empty() ? "" : ",", name,
-                       value.is_string() ? value.get<std::string>() : value.dump());
-  const auto variant =
-      space::recorded_variant(space::testing::shipped_template(best.at("template").get<std::string>()), key);
-  EXPECT_TRUE(variant.has_value()) << key;
-  return variant ? parameters_to_json(*variant) : json();
 }
 
 /// A line for a file of shapes or sizes. Recorded GEMMs have packed leading dimensions, alpha 1 and beta 0.
@@ -142,7 +125,7 @@ TEST_P(EachRecording, HasItsRecordedWinners) {
     const double time_s = found.at(problem).at("best").at("time_s").get<double>();
     const double recorded_s = result.at("best").at("time_s").get<double>();
     if (result.at("sampling") == "settled") {
-      EXPECT_EQ(found.at(problem).at("best").at("parameters"), present_parameters(result));
+      EXPECT_EQ(found.at(problem).at("best").at("parameters"), result.at("best").at("parameters"));
       EXPECT_DOUBLE_EQ(time_s, recorded_s);
     } else {
       // The finalists and their rounds are the recorded ones. Which of those inside the margin of ties wins follows

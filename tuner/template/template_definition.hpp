@@ -39,20 +39,6 @@ struct NamedExpression {
   Expression expression;
 };
 
-/// What a value of a former parameter is called now: "DECOMPOSITION=split_k,SPLIT_K=4".
-struct FormerValue {
-  std::string was, now;
-};
-
-/// A name that recorded variants have and the template has no more, one of which values are called otherwise now, or
-/// one that the template has gained.
-struct FormerParameter {
-  std::string name;
-  std::string now;  ///< the present name, all values as they were; empty: see `values`
-  std::vector<FormerValue> values;
-  std::string absent;  ///< the value of variants recorded without this parameter; empty: it was not gained
-};
-
 struct TensorMapSpec {
   std::string name;                ///< several may share one: the first whose `when` holds is the map of that name
   std::optional<Expression> when;  ///< absent: always
@@ -102,10 +88,9 @@ struct TemplateDefinition {
   bool fuses_bias = false;
   std::vector<Activation> activations;  ///< it can apply; none at all is always among them
   std::vector<Parameter> parameters;
-  std::vector<FormerParameter> former_parameters;  ///< for recorded_variant()
-  std::vector<NamedExpression> derived;            ///< over parameters and the device; each may use those before it
-  std::vector<Rule> constraints;                   ///< over parameters, derived values and the device
-  std::vector<Rule> legality;                      ///< over all of that and the problem
+  std::vector<NamedExpression> derived;  ///< over parameters and the device; each may use those before it
+  std::vector<Rule> constraints;         ///< over parameters, derived values and the device
+  std::vector<Rule> legality;            ///< over all of that and the problem
   /// As legality, but about what is worth trying: they keep a search short, and it may do without them.
   std::vector<Rule> preset;
   bool whole_grid = false;     ///< what breaks the preset's rules is searched too: they only say what comes first
@@ -122,7 +107,7 @@ struct TemplateDefinition {
 
   std::shared_ptr<const TemplateSource> source;
   /// What a variant of it is, as XXH3-128 hex over source, headers and JSON; not over the JSON's layout, its "source"
-  /// path, former names, and what only says which variants are worth trying: results stay valid when that changes.
+  /// path, and what only says which variants are worth trying: results stay valid when that changes.
   std::string content_hash;
   std::string preset_hash;  ///< the same over preset, seeds and cost; empty where there are none
 

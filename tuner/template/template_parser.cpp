@@ -151,10 +151,9 @@ class ValuesOfRules {
 
 TemplateDefinition read_definition(const JsonCursor& root, const OperationInterface* operation) {
   TemplateDefinition out;
-  root.expect_fields({"schema",    "name",       "description",       "source",      "dtypes",      "outputs",
-                      "epilogues", "parameters", "derived",           "constraints", "legality",    "preset",
-                      "seeds",     "values",     "defines",           "workspace",   "tensor_maps", "kernels",
-                      "traffic",   "cost",       "former_parameters", "operation"});
+  root.expect_fields({"schema",     "name",      "description", "source",   "dtypes",  "outputs", "epilogues",
+                      "parameters", "derived",   "constraints", "legality", "preset",  "seeds",   "values",
+                      "defines",    "workspace", "tensor_maps", "kernels",  "traffic", "cost",    "operation"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
@@ -178,7 +177,6 @@ TemplateDefinition read_definition(const JsonCursor& root, const OperationInterf
 
   KnownNames names(operation);
   out.parameters = read_parameters(root, names);
-  out.former_parameters = read_former_parameters(root, out);
   out.derived = read_named_expressions(root, "derived", NameKind::kDerived, Reach::kSpace, names);
   out.constraints = read_rules(root, "constraints", Reach::kSpace, names);
   out.values = read_named_expressions(root, "values", NameKind::kValue, Reach::kProblem, names);
@@ -221,8 +219,7 @@ Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_te
   }
   if (!preset.empty()) out.preset_hash = hash_text(preset.dump());
   // None of these changes what is compiled.
-  for (const char* name : {"source", "description", "preset", "seeds", "cost", "former_parameters"})
-    document->erase(name);
+  for (const char* name : {"source", "description", "preset", "seeds", "cost"}) document->erase(name);
   erase_calling_facts(*document);
   out.content_hash = hash_template(*source, document->dump());
   out.source = std::make_shared<const TemplateSource>(std::move(*source));

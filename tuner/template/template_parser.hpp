@@ -26,9 +26,6 @@ inline constexpr std::size_t kMaxEntries = 1024;  ///< of any other list
                                            const KnownNames& names);
 /// A list of texts such as "BM=128,BN=64", each over the defaults. `definition` has its parameters.
 [[nodiscard]] std::vector<Variant> read_seeds(const JsonCursor& root, const TemplateDefinition& definition);
-/// Former names of parameters and values. `definition` has its parameters.
-[[nodiscard]] std::vector<FormerParameter> read_former_parameters(const JsonCursor& root,
-                                                                  const TemplateDefinition& definition);
 /// workspace, tensor_maps, kernels and traffic.
 /// `operation`: null for GEMM.
 void read_launch(const JsonCursor& root, const KnownNames& names, const OperationInterface* operation,

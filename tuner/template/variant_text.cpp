@@ -66,4 +66,11 @@ Result<Variant> parse_variant(const TemplateDefinition& definition, std::string_
   return out;
 }
 
+std::optional<Variant> recorded_variant(const TemplateDefinition& definition, std::string_view key) {
+  const auto named = static_cast<std::size_t>(std::count(key.begin(), key.end(), '='));
+  auto variant = parse_variant(definition, key);
+  if (!variant || named != definition.parameters.size()) return std::nullopt;
+  return std::move(*variant);
+}
+
 }  // namespace pgtune::space

@@ -14,7 +14,6 @@
 #include "tuner/space/estimate.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/stats/descriptive.hpp"
-#include "tuner/template/former_parameters.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -132,7 +131,7 @@ std::map<std::string, double> tried_times(const db::Database& database, const St
       if (trial.report.outcome.kind != OutcomeKind::kOk || trial.report.samples.empty()) continue;
       std::vector<double> samples;
       for (const Sample& sample : trial.report.samples) samples.push_back(sample.per_launch_s());
-      times[space::recorded_variant_id(*definition, variant_key)] = stats::median(samples);
+      times[definition->name + '/' + variant_key] = stats::median(samples);
     }
   }
   return times;

@@ -12,7 +12,6 @@
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
-#include "tuner/template/former_parameters.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -48,14 +47,6 @@ db::BestRow best_row(const session::StoreKey& key, const session::Answer& answer
   return row;
 }
 
-/// Gives a stored variant the names that its template has now: it may have been stored of another version.
-void use_present_names(Variant& variant, const space::TemplateSet& templates) {
-  for (const space::TemplateDefinition& definition : templates.definitions()) {
-    if (definition.name != variant.template_name) continue;
-    if (auto present = space::recorded_variant(definition, variant.key())) variant = std::move(*present);
-  }
-}
-
 }  // namespace
 
 std::optional<session::Answer> DatabaseStore::answer(const session::StoreKey& key, session::Boards boards) {
@@ -75,7 +66,6 @@ std::optional<session::Answer> DatabaseStore::answer_of(const session::StoreKey&
       db::record_of<session::Answer>(row->answer_json, database_.origin() + ": a stored answer", kSearchAgainRemedy);
   answer.finished_at = row->finished_at;
   answer.board = row->device_uuid;
-  for (session::RankedVariant& ranked : answer.ranking) use_present_names(ranked.variant, key.templates);
   return answer;
 }
 
@@ -83,9 +73,8 @@ std::map<std::string, session::StoredTrial> DatabaseStore::trials(const session:
   std::map<std::string, session::StoredTrial> trials;
   for (const space::TemplateId& id : key.templates.ids()) {
     for (const auto& [variant_key, row] : db::find_trials_for(database_, result_key(key, id), key.device.uuid))
-      trials.emplace(
-          space::recorded_variant_id(key.templates.of({id.name, {}}), variant_key),
-          session::StoredTrial{row.report, row.build.value_or(BuildInfo()), row.device_uuid == key.device.uuid});
+      trials.emplace(id.name + '/' + variant_key, session::StoredTrial{row.report, row.build.value_or(BuildInfo()),
+                                                                       row.device_uuid == key.device.uuid});
   }
   return trials;
 }

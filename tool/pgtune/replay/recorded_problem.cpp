@@ -9,7 +9,7 @@
 
 #include "db/queries/queries.hpp"
 #include "db/queries/stored_records.hpp"
-#include "tuner/template/former_parameters.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -138,7 +138,7 @@ class Assembly {
   }
 
   std::string id_here(const std::string& template_name, const std::string& key) const {
-    return space::recorded_variant_id(definition_of(template_name), key);
+    return template_name + '/' + key;
   }
 
   const space::TemplateDefinition& definition_of(const std::string& template_name) const {

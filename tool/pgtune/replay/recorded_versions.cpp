@@ -12,7 +12,6 @@
 #include "tool/pgtune/replay/recorded_sessions.hpp"
 #include "tool/pgtune/replay/recording_loader.hpp"
 #include "tuner/space/enumerate.hpp"
-#include "tuner/template/former_parameters.hpp"
 #include "tuner/template/variant_text.hpp"
 
 namespace pgtune::tool {

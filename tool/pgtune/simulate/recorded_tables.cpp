@@ -11,7 +11,7 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/space/estimate.hpp"
-#include "tuner/template/former_parameters.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::tool {
 namespace {

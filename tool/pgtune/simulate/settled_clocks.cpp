@@ -14,7 +14,7 @@
 #include "tuner/model/device_class.hpp"
 #include "tuner/session/expected_times.hpp"
 #include "tuner/stats/descriptive.hpp"
-#include "tuner/template/former_parameters.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::tool {
 namespace {
