@@ -330,9 +330,6 @@ Totals totals(const Database& database) {
     outcomes >> kind;
     outcomes >> result.outcomes[kind];
   }
-  result.unsettled = query_integer(database,
-                                   "SELECT count(*) FROM best WHERE json_valid(answer_json)"
-                                   " AND json_extract(answer_json, '$.sampling') = 'unsettled'");
   transaction.commit();
   return result;
 }

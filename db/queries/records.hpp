@@ -126,7 +126,6 @@ struct BestFilter {
 struct Totals {
   std::map<std::string, std::int64_t> rows;      ///< table name -> rows
   std::map<std::string, std::int64_t> outcomes;  ///< outcome kind -> variants, each by its newest trial under a key
-  std::int64_t unsettled = 0;                    ///< answers measured in short samples at the power cap
 };
 
 }  // namespace pgtune::db

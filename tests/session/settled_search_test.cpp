@@ -87,12 +87,13 @@ TEST(SettledSearch, SoAreThoseOfABench) {
   EXPECT_TRUE(powered.device.rounds[Stage::kRace].empty());
 }
 
-TEST(SettledSearch, AReplayOfShortSamplesAtTheCapPicksAnotherAndIsMarked) {
+TEST(SettledSearch, AReplayOfShortSamplesAtTheCapPicksAnotherAndHasANote) {
   PoweredSearch powered(load_at_the_cap);
   powered.device.said_source = Source::kReplay;
   know_no_steady_run(powered.device);
   const Answer answer = powered.run();
-  EXPECT_EQ(answer.sampling, Sampling::kUnsettled);
+  EXPECT_EQ(answer.sampling, Sampling::kShort);
+  EXPECT_THAT(answer.notes, testing::Contains(testing::HasSubstr("whose samples are short")));
   EXPECT_EQ(answer.best().variant.key(), kRivalKey);
   EXPECT_FALSE(answer.lead_in_s || answer.best().settled_energy);
 }

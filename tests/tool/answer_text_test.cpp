@@ -73,7 +73,7 @@ TEST(VerdictExplanation, SaysWhatWasComparedAndWhichRuleApplied) {
       "and 0.3 % at least.\n"
       "The whole interval is above 1, and not all of it within 0.997 to 1.003: it is faster.\n"
       "No clock was measured: whether it needs fewer clock cycles is not known.\n"
-      "Samples were short: the power cap was not met.\n");
+      "Samples were short: contenders take turns without settling the clock.\n");
   faster.cycles_ratio = faster.cycles_low = faster.cycles_high = 1.03;
   EXPECT_THAT(explained(faster, 6), AllOf(StartsWith("In each of 6 rounds that were measured after the final"),
                                           HasSubstr("In clock cycles the ratio is 1.030 (1.030-1.030), above 1 too")));
@@ -131,20 +131,18 @@ session::Answer sampled(Sampling sampling) {
 }
 
 TEST(SamplingText, SaysInASentenceHowItWasSampled) {
-  EXPECT_EQ(sampling_text(sampled(Sampling::kShort), {}), "short: the power cap was not met");
+  EXPECT_EQ(sampling_text(sampled(Sampling::kShort), {}), "short: contenders take turns without settling the clock");
   session::Answer settled = sampled(Sampling::kSettled);
   settled.lead_in_s = 0.544;
   EXPECT_THAT(sampling_text(settled, {}), AllOf(StartsWith("settled: at the power cap"), HasSubstr("(median 0.54 s)")));
   settled.in_graphs = true;
   EXPECT_THAT(sampling_text(settled, {}), testing::EndsWith("(median 0.54 s); launches in CUDA graphs"));
-  EXPECT_THAT(sampling_text(sampled(Sampling::kUnsettled), {}),
-              AllOf(StartsWith("unsettled: measured in short samples at the power cap"), HasSubstr("--force")));
 }
 
-TEST(SamplingText, ARestIsNoClaimAboutTheCap) {
+TEST(SamplingText, InTheBurstRegimeSamplesFollowARest) {
   Conditions conditions;
   conditions.regime = Regime::kBurst;
-  EXPECT_THAT(sampling_text(sampled(Sampling::kShort), conditions), Not(HasSubstr("cap")));
+  EXPECT_THAT(sampling_text(sampled(Sampling::kShort), conditions), HasSubstr("follows a rest"));
 }
 
 TEST(SamplingText, NothingWithoutAFinal) {

@@ -85,31 +85,6 @@ TEST_F(ReportsTest, AnotherVersionOfABuiltInTemplateIsMarked) {
   expect_80_columns(shown + report);
 }
 
-TEST_F(ReportsTest, WhatShortSamplesSaidAtThePowerCapIsMarkedEverywhere) {
-  const std::vector<std::string> of{"--db", PGTUNE_SOURCE_DIR "/recordings/h200-bf16.db"};
-  const auto with = [&](std::vector<std::string> words) {
-    words.insert(words.end(), of.begin(), of.end());
-    return words;
-  };
-  std::int64_t unsettled = 0, all = 0;
-  for (const json& line : results(with({"report", "--json"}))) {
-    ++all;
-    if (line.at("sampling") == "unsettled") ++unsettled;
-  }
-  ASSERT_GT(unsettled, 0);
-  ASSERT_LT(unsettled, all) << "small products stay below the cap";
-  for (const json& shown : results(with({"show", "--json"}))) unsettled -= shown.at("sampling") == "unsettled" ? 1 : 0;
-  EXPECT_EQ(unsettled, 0);
-  const auto rows = csv(with({"report", "--csv"}));
-  EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [](auto& row) { return row.at("sampling") == "unsettled"; }));
-  const std::string report = pgtune(with({"report"})).out, shown = pgtune(with({"show"})).out;
-  EXPECT_THAT(report, AllOf(HasSubstr("+! "), HasSubstr("\n! unsettled: measured in short samples")));
-  EXPECT_THAT(shown, HasSubstr("\n  unsettled: measured in short samples at the power cap"));
-  expect_80_columns(report + shown);
-  EXPECT_THAT(pgtune(with({"db", "info"})).out, HasSubstr("unsettled: measured in short samples"));
-  EXPECT_GT(json::parse(pgtune(with({"db", "info", "--json"})).out).at("unsettled"), 0);
-}
-
 TEST_F(ReportsTest, SeveralProblemsHaveAGeometricMean) {
   ASSERT_EQ(search({"-q"}).exit_code, 0);
   EXPECT_THAT(pgtune({"report"}).out, Not(HasSubstr("geometric mean")));

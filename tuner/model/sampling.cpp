@@ -4,8 +4,7 @@
 namespace pgtune {
 namespace {
 
-constexpr EnumNames<Sampling, 3> kSamplings{
-    {{Sampling::kShort, "short"}, {Sampling::kSettled, "settled"}, {Sampling::kUnsettled, "unsettled"}}};
+constexpr EnumNames<Sampling, 2> kSamplings{{{Sampling::kShort, "short"}, {Sampling::kSettled, "settled"}}};
 
 }  // namespace
 

@@ -7,11 +7,10 @@
 namespace pgtune {
 
 enum class Sampling {
-  kShort,      ///< below the power cap, or in the burst regime: a short sample shows the contender's own clock
-  kSettled,    ///< at the cap: each sample began once its contender's clock no longer moved
-  kUnsettled,  ///< at the cap, in short samples: at the clock that the contender before had earned. Not made any more
+  kShort,    ///< below the power cap, or in the burst regime: a short sample shows the contender's own clock
+  kSettled,  ///< at the cap: each sample began once its contender's clock no longer moved
 };
-/// "short", "settled", "unsettled".
+/// "short", "settled".
 [[nodiscard]] EnumTable<Sampling> enum_table(Sampling sampling);
 
 /// Least lead-in of a settled sample after a pause of the GPU, for which an idle one saves up under the power cap

@@ -65,9 +65,9 @@ bool is_recorded_settled(const SessionContext& context) {
   return context.device.recorded_rounds(Stage::kConfirm).value_or(0) > 0;
 }
 
-/// Short samples, one after another, at a clock that the power cap holds down. In the burst regime a sample's clock
-/// follows from the rest before it, not from the contender before.
-bool is_unsettled(const SessionRun& run) {
+/// Short samples, one after another, at a clock that the power cap holds down, which is the one that the contender
+/// before had earned. In the burst regime a sample's clock follows from the rest before it.
+bool is_short_at_cap(const SessionRun& run) {
   return run.answer.sampling == Sampling::kShort && run.context.options.conditions.regime == Regime::kSustained &&
          at_power_cap(run.evidence.final_samples(), allowed_clock_hz(run.context));
 }
@@ -173,9 +173,11 @@ Result<void> final_stage(SessionRun& run) {
   run.answer.stages.final_s += run.final.time_s;
   run.evidence.take(run.final, baseline.best);
   if (variants_of(run.final.field).empty()) return {};
-  if (is_unsettled(run)) {
+  if (is_short_at_cap(run)) {
     if (run.context.device.source() != Source::kReplay && !run.ended()) return settle_after_all(run);
-    run.answer.sampling = Sampling::kUnsettled;
+    run.evidence.add_notes(
+        {"the power cap held the clocks down in this final, whose samples are short: ratios may be off by several "
+         "percent"});
   }
   run.answer.lead_in_s = median_lead_in_s(run.evidence.final_samples());
   run.answer.from_final = run.final.whole();

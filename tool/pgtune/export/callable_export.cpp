@@ -253,8 +253,6 @@ class CallableExport {
     if (winner.other_version)
       text += "; the kernel here is of another version of that template, so its figures are a hint";
     if (result.row.source == Source::kReplay) text += "; from a REPLAY of a recording";
-    if (result.answer.sampling == Sampling::kUnsettled)
-      text += "; unsettled: measured in short samples at the power cap, so the ratio may be off by several percent";
     if (!result.answer.baseline.enlarged_shape.empty())
       text += fmt::format("; cuBLASLt was timed on {}", result.answer.baseline.enlarged_shape);
     if (!result.answer.baseline.copied.empty())

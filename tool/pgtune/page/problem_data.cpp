@@ -83,8 +83,7 @@ json roof_data(const RooflinePoint& point) {
 }
 
 std::string marks(const StoredResult& result) {
-  return std::string(is_replay(result) ? "*" : "") + (is_of_other_version(result) ? "+" : "") +
-         (is_unsettled(result) ? "!" : "");
+  return std::string(is_replay(result) ? "*" : "") + (is_of_other_version(result) ? "+" : "");
 }
 
 /// Rows of a label and a text; what is empty is left out.

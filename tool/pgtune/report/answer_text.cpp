@@ -85,20 +85,12 @@ std::string noise_text(const session::NoiseFloor& floor) {
 std::string sampling_text(const session::Answer& answer, const Conditions& conditions) {
   if (!answer.from_final) return {};
   const std::string launches = answer.in_graphs.value_or(false) ? "; launches in CUDA graphs" : "";
-  switch (answer.sampling) {
-    case Sampling::kShort:
-      return (conditions.regime == Regime::kBurst ? "short: in the burst regime each sample follows a rest"
-                                                  : "short: the power cap was not met") +
-             launches;
-    case Sampling::kSettled:
-      return fmt::format(
-          "settled: at the power cap each sample began once launches of its own had settled the clock{}{}",
-          answer.lead_in_s ? fmt::format(" (median {:.2f} s)", *answer.lead_in_s) : "", launches);
-    case Sampling::kUnsettled:
-      break;
-  }
-  return "unsettled: measured in short samples at the power cap, at clocks that the contenders before had earned; "
-         "ratios may be off by several percent; a search with --force on a GPU measures again";
+  if (answer.sampling == Sampling::kSettled)
+    return fmt::format("settled: at the power cap each sample began once launches of its own had settled the clock{}{}",
+                       answer.lead_in_s ? fmt::format(" (median {:.2f} s)", *answer.lead_in_s) : "", launches);
+  return (conditions.regime == Regime::kBurst ? "short: in the burst regime each sample follows a rest"
+                                              : "short: contenders take turns without settling the clock") +
+         launches;
 }
 
 std::string conditions_text(const Conditions& conditions) {

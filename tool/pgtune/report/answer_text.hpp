@@ -38,8 +38,7 @@ namespace pgtune::tool {
 /// "baseline against itself +-0.08 % (24 rounds); under 0.30 % is a tie".
 [[nodiscard]] std::string noise_text(const session::NoiseFloor& floor);
 
-/// How the final was sampled, a whole sentence; for an unsettled one, what that means for its ratios. Empty where the
-/// times are not those of a whole final.
+/// How the final was sampled, a whole sentence. Empty where the times are not those of a whole final.
 [[nodiscard]] std::string sampling_text(const session::Answer& answer, const Conditions& conditions);
 
 /// "sustained, L2 rotated, uniform data, clocks observed", with the data's seed where it is not the default.

@@ -70,11 +70,6 @@ std::string boards_text(const BenchOutcome& outcome, const std::vector<BenchComp
                      fmt::join(parts, ", "));
 }
 
-/// What is stored may not hold because it never was right.
-std::string stored_mark(const session::Answer& stored) {
-  return stored.sampling == Sampling::kUnsettled ? ", unsettled: in short samples at the power cap" : "";
-}
-
 std::string comparison_table(std::string_view baseline, const std::vector<BenchComparison>& compared) {
   TextTable times({{"kernel"},
                    {"ms now", Align::kRight},
@@ -130,7 +125,7 @@ std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
     int place = 0;
     for (const BenchComparison& comparison : compared)
       out += fact(fmt::format("#{}", ++place).c_str(), comparison.held.sentence);
-    if (outcome.stored) out += fact("stored", outcome.stored->finished_at + stored_mark(*outcome.stored));
+    if (outcome.stored) out += fact("stored", outcome.stored->finished_at);
     out += fact("boards", boards_text(outcome, compared));
     out += answer_facts(*outcome.result.answer, outcome.conditions);
     if (outcome.counters) out += '\n' + counters_text(*outcome.counters);

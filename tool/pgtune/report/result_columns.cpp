@@ -106,11 +106,8 @@ bool is_replay(const StoredResult& result) { return result.row.source == Source:
 
 bool is_of_other_version(const StoredResult& result) { return !result.other_versions.empty(); }
 
-bool is_unsettled(const StoredResult& result) { return result.answer.sampling == Sampling::kUnsettled; }
-
 std::string marked_title(const StoredResult& result) {
-  return result.problem.title() + (is_replay(result) ? " *" : "") + (is_of_other_version(result) ? " +" : "") +
-         (is_unsettled(result) ? " !" : "");
+  return result.problem.title() + (is_replay(result) ? " *" : "") + (is_of_other_version(result) ? " +" : "");
 }
 
 namespace {
@@ -150,8 +147,7 @@ std::string row_title(const StoredResult& result) {
     if (after_word) c = '=';
     after_word = !after_word;
   }
-  return parts.shape + (is_replay(result) ? "*" : "") + (is_of_other_version(result) ? "+" : "") +
-         (is_unsettled(result) ? "!" : "") + parts.further;
+  return parts.shape + (is_replay(result) ? "*" : "") + (is_of_other_version(result) ? "+" : "") + parts.further;
 }
 
 void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& results) {
@@ -159,11 +155,6 @@ void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& res
     terminal.print("* replayed from a recording, not measured on this machine\n");
   if (std::any_of(results.begin(), results.end(), is_of_other_version))
     terminal.print("+ measured with another version of the template than this build's: a hint\n");
-  if (std::any_of(results.begin(), results.end(), is_unsettled))
-    terminal.print(
-        "! unsettled: measured in short samples at the power cap, at clocks that the\n"
-        "  contenders before had earned; ratios may be off by several percent; a search\n"
-        "  with --force on a GPU measures again\n");
 }
 
 void print_baseline_legend(Terminal& terminal, const std::vector<StoredResult>& results) {

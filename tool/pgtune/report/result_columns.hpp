@@ -35,10 +35,7 @@ void print_headline(Terminal& terminal, const ResultGroup& group);
 [[nodiscard]] bool is_replay(const StoredResult& result);
 /// Whether its best variant is of another version of the template than this build's.
 [[nodiscard]] bool is_of_other_version(const StoredResult& result);
-/// Whether it was measured in short samples at the power cap.
-[[nodiscard]] bool is_unsettled(const StoredResult& result);
-/// "4096x4096x4096 f32 nn"; behind it replayed results have a '*', those of another version of the template a '+', and
-/// unsettled ones a '!'.
+/// "4096x4096x4096 f32 nn"; behind it replayed results have a '*', those of another version of the template a '+'.
 [[nodiscard]] std::string marked_title(const StoredResult& result);
 /// Results of a table whose problems have dtype and layout in common.
 struct TableSection {
@@ -50,7 +47,7 @@ enum class SectionUnit { kTold, kInColumns };
 /// In the order of the dtypes, in a section as they came.
 [[nodiscard]] std::vector<TableSection> table_sections(const std::vector<const StoredResult*>& results,
                                                        SectionUnit unit = SectionUnit::kTold);
-/// What marked_title() says beyond the section's title, "4096x4096x4096+! batch=8": a word and its value stay together
+/// What marked_title() says beyond the section's title, "4096x4096x4096+ batch=8": a word and its value stay together
 /// where the title takes two lines.
 [[nodiscard]] std::string row_title(const StoredResult& result);
 /// Explains the marks that a result has.

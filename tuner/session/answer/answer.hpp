@@ -181,8 +181,7 @@ struct Answer {
   /// lower key. With another objective than time, it is the finalist that is best by it, of ties the faster. Empty only
   /// while the session has not ranked; no stored answer's is.
   std::vector<RankedVariant> ranking;
-  /// Of race and final. Answers of earlier versions are short or unsettled.
-  Sampling sampling = Sampling::kShort;
+  Sampling sampling = Sampling::kShort;  ///< of race and final
   std::optional<double> lead_in_s = {};  ///< median over the settled samples of final and confirm rounds
   /// The winner's figures are of launches in CUDA graphs, for the most part; absent without a final and in answers of
   /// earlier versions.

@@ -38,10 +38,9 @@ class InfoCommand final : public Command {
     const auto bytes = std::filesystem::file_size(database.origin(), unknown_size);
     Terminal& terminal = context.terminal();
     if (json_) {
-      const json out = {{"path", database.origin()},    {"bytes", unknown_size ? 0 : bytes},
-                        {"schema_version", version},    {"journal_mode", journal},
-                        {"rows", totals.rows},          {"outcomes", totals.outcomes},
-                        {"unsettled", totals.unsettled}};
+      const json out = {{"path", database.origin()}, {"bytes", unknown_size ? 0 : bytes},
+                        {"schema_version", version}, {"journal_mode", journal},
+                        {"rows", totals.rows},       {"outcomes", totals.outcomes}};
       terminal.print(fmt::format("{}\n", out.dump(2)));
       return ExitCode::kDone;
     }
@@ -55,21 +54,10 @@ class InfoCommand final : public Command {
       for (const auto& [outcome, count] : totals.outcomes) outcomes.add_row({outcome, std::to_string(count)});
       terminal.print(fmt::format("\n{}", outcomes.text()));
     }
-    if (totals.unsettled > 0) print_unsettled(terminal, totals.unsettled);
     return ExitCode::kDone;
   }
 
  private:
-  static void print_unsettled(Terminal& terminal, std::int64_t count) {
-    terminal.print("\n");
-    for (const std::string& line : wrap_text(
-             fmt::format("{} result{} unsettled: measured in short samples at the power cap, so ratios may be off by "
-                         "several percent; 'pgtune report' marks them with a !",
-                         count, count == 1 ? " is" : "s are"),
-             kTextWidth))
-      terminal.print(line + '\n');
-  }
-
   std::string database_;
   bool json_ = false;
 };
