@@ -66,17 +66,6 @@ TEST_F(DatabaseTest, TextFile) {
   EXPECT_EQ(read("notes.txt"), before);
 }
 
-TEST_F(DatabaseTest, NewerVersion) {
-  ASSERT_EQ(search({"--db", path("new.db")}).exit_code, 0);
-  std::string bytes = read("new.db");
-  bytes.replace(60, 4, std::string("\x00\x00\x27\x0f", 4));  // user_version in SQLite's file header
-  write("new.db", bytes);
-  const Finished result = search({"--db", path("new.db"), "--force"});
-  EXPECT_EQ(result.exit_code, 4);
-  EXPECT_THAT(result.err, AllOf(HasSubstr("new.db"), HasSubstr("newer"), HasSubstr("9999")));
-  EXPECT_EQ(read("new.db"), bytes);
-}
-
 TEST_F(DatabaseTest, ReadOnly) {
   ASSERT_EQ(search({"--db", path("old.db")}).exit_code, 0);
   chmod(path("old.db").c_str(), 0444);
