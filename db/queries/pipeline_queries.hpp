@@ -44,7 +44,7 @@ void save_pipeline_sample(Database& database, RowId session, const std::string& 
 /// Ends the session, with its answer where there is one.
 void finish_pipeline(Database& database, RowId session, const std::optional<PipelineAnswerRow>& answer);
 
-/// A search with an answer, as a replay or a report takes it.
+/// A search with an answer, as a report or an export takes it.
 struct RecordedPipeline {
   PipelineAnswerRow answer;
   std::string searched;  ///< as it is stored

@@ -114,7 +114,7 @@ TEST_F(Pipelines, AnAnswerIsOfWhatWasSearchedOnItsClassOfGpus) {
   EXPECT_FALSE(find_pipeline_answer(database_, other));
 }
 
-TEST_F(Pipelines, AReplayTakesTheNewestWhateverKernelsItHad) {
+TEST_F(Pipelines, AnExportTakesTheNewestWhateverKernelsItHad) {
   session_.template_row.content_hash = std::string(kSearched) + " kernel 512x512x512 c0ffee";
   finish_pipeline(database_, session_.begin(database_), answer(1));
   session_.template_row.content_hash = std::string(kSearched) + "thing";

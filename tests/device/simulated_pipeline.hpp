@@ -33,7 +33,6 @@ class SimulatedPipeline final : public PipelineDevice {
   std::vector<protocol::PipelineRound> asked_rounds;
 
   const DeviceInfo& info() const override { return info_; }
-  Source source() const override { return Source::kGpu; }
 
   Result<pipeline::Prepared> prepare(const protocol::PipelinePrepare& request) override {
     streamed_ = request.streamed;

@@ -20,12 +20,11 @@ class PipelineCommandTest : public CliTest {
   }
 };
 
-TEST_F(PipelineCommandTest, MeasuresStoresAnswersAndReplays) {
+TEST_F(PipelineCommandTest, MeasuresStoresAndAnswers) {
   const Finished first = pipeline({"--json", "--svg", path("lanes.svg")});
   ASSERT_EQ(first.exit_code, 0) << first.err;
   const json measured = json::parse(first.out);
   EXPECT_EQ(measured.at("stream"), "A,D");
-  EXPECT_EQ(measured.at("source"), "gpu");
   EXPECT_TRUE(measured.at("complete"));
   EXPECT_GT(measured.at("share_of_bound"), 0.9);
   EXPECT_GT(measured.at("ladder").size(), 8U);
@@ -39,18 +38,10 @@ TEST_F(PipelineCommandTest, MeasuresStoresAnswersAndReplays) {
   EXPECT_TRUE(answered.at("from_database"));
   EXPECT_EQ(answered.at("best"), measured.at("best"));
   EXPECT_EQ(requests("trial"), trials);
-
-  const Finished replayed = pipeline({"--json", "--device", "replay:" + database()});
-  ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
-  const json replay = json::parse(replayed.out);
-  EXPECT_EQ(replay.at("source"), "replay");
-  EXPECT_EQ(replay.at("best"), measured.at("best"));
-  EXPECT_EQ(replay.at("serial_to_best"), measured.at("serial_to_best"));
-  EXPECT_EQ(requests("trial"), trials);
   EXPECT_EQ(pgtune({"db", "check"}).exit_code, 0);
 }
 
-TEST_F(PipelineCommandTest, TheSourceOfItsTimesIsToldStoredAndReplayed) {
+TEST_F(PipelineCommandTest, TheSourceOfItsTimesIsToldAndStored) {
   launch_.environment["PGTUNE_FAKE"] = "trace|records|segv";
   const Finished events = pipeline({"--json", "--svg", path("lanes.svg")});
   ASSERT_EQ(events.exit_code, 0) << events.err;
@@ -58,9 +49,7 @@ TEST_F(PipelineCommandTest, TheSourceOfItsTimesIsToldStoredAndReplayed) {
   EXPECT_EQ(timeline.at("source"), "events");
   EXPECT_THAT(timeline.at("reason").get<std::string>(), HasSubstr("the run that was to be recorded failed"));
   EXPECT_THAT(read("lanes.svg"), HasSubstr("times from events around each operation"));
-  for (const std::vector<std::string>& again : {std::vector<std::string>{}, {"--device", "replay:" + database()}})
-    EXPECT_THAT(pipeline(again).out, HasSubstr("times     from events around each operation: the run that was to be"));
-  EXPECT_EQ(json::parse(pipeline({"--json", "--device", "replay:" + database()}).out).at("timeline"), timeline);
+  EXPECT_THAT(pipeline().out, HasSubstr("times     from events around each operation: the run that was to be"));
 
   launch_.environment.erase("PGTUNE_FAKE");
   const Finished recorded = pipeline({"--force", "--svg", path("lanes.svg")});
@@ -113,16 +102,13 @@ TEST_F(PipelineCommandTest, AGuessThatIsNotBuiltIsLeftToCublasLt) {
   for (const json& time : outcome.at("chunk_times")) EXPECT_EQ(time.at("kernel"), "simulated");
 }
 
-TEST_F(PipelineCommandTest, WhatAnEarlierVersionSearchedIsReplayedAndMeasuredAgain) {
+TEST_F(PipelineCommandTest, WhatAnEarlierVersionSearchedIsMeasuredAgain) {
   ASSERT_EQ(pipeline().exit_code, 0);
   {
     db::Database stored = db::Database::open(database(), db::OpenMode::kReadWriteCreate);
     db::Statement(stored, "UPDATE templates SET content_hash = '1' || substr(content_hash, 2) WHERE name = 'pipeline'")
         .run();
   }
-  const Finished replayed = pipeline({"--json", "--device", "replay:" + database()});
-  ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
-  EXPECT_EQ(json::parse(replayed.out).at("source"), "replay");
   const int trials = requests("trial");
   ASSERT_EQ(pipeline().exit_code, 0);
   EXPECT_GT(requests("trial"), trials);
@@ -224,7 +210,6 @@ TEST_F(PipelineCommandTest, SaysWhatIsWrong) {
   wrong({"--beta", "1"}, "no alpha or beta");
   wrong({"--rounds", "2"}, "too few");
   wrong({"--cut", "K"}, "its D must be f32");
-  EXPECT_EQ(pipeline({"--device", "replay"}).exit_code, 3);
   const Finished little = pgtune(
       {"pipeline", "--shape", "8192x2048x2048", "--memory", "pinned", "--pinned-limit", "1", "--kernels", "cublaslt"});
   EXPECT_EQ(little.exit_code, 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The device behind a search for a pipeline. Implementations: WorkerPipelineDevice (a real GPU through a worker
-// process), ReplayPipelineDevice (a recording), and a simulated machine in the tests.
+// process), and a simulated machine in the tests.
 #pragma once
 
 #include "tuner/model/records.hpp"
@@ -12,15 +12,13 @@ class PipelineDevice {
  public:
   virtual ~PipelineDevice() = default;
 
-  /// Facts about the GPU (in a replay: the recorded one's).
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
-  [[nodiscard]] virtual Source source() const = 0;
 
   /// Makes the problem current; the rest wants one. Errors: usage where it does not fit.
   [[nodiscard]] virtual Result<pipeline::Prepared> prepare(const protocol::PipelinePrepare& request) = 0;
   [[nodiscard]] virtual Result<pipeline::CopyRates> rates() = 0;
   [[nodiscard]] virtual Result<protocol::ChunkTimesReport> kernels(const protocol::ChunkTimesAsked& request) = 0;
-  /// Errors: also where it cannot be measured (in a replay: was not).
+  /// Errors: also where it cannot be measured.
   [[nodiscard]] virtual Result<pipeline::SettledKernel> settled(const protocol::SettledKernelAsked& request) = 0;
   /// What becomes of the candidate is the result's outcome, also where it takes the worker with it. Errors end the
   /// search: no worker can be started any more.

@@ -18,7 +18,6 @@ class WorkerPipelineDevice final : public PipelineDevice {
   [[nodiscard]] static Result<std::unique_ptr<WorkerPipelineDevice>> open(const Options& options);
 
   [[nodiscard]] const DeviceInfo& info() const override { return worker_.info(); }
-  [[nodiscard]] Source source() const override { return Source::kGpu; }
   [[nodiscard]] Result<pipeline::Prepared> prepare(const protocol::PipelinePrepare& request) override;
   [[nodiscard]] Result<pipeline::CopyRates> rates() override;
   [[nodiscard]] Result<protocol::ChunkTimesReport> kernels(const protocol::ChunkTimesAsked& request) override;

@@ -21,7 +21,6 @@
 #include "tool/pgtune/pipeline/pipeline_store.hpp"
 #include "tool/pgtune/pipeline/progress_line.hpp"
 #include "tool/pgtune/pipeline/timeline_view.hpp"
-#include "tool/pgtune/replay/recording_loader.hpp"
 #include "tool/pgtune/simulate/guess.hpp"
 #include "tool/pgtune/simulate/trained_model.hpp"
 #include "tuner/device/worker_pipeline_device.hpp"
@@ -32,7 +31,6 @@
 namespace pgtune::tool {
 namespace {
 
-constexpr std::string_view kReplay = "replay", kReplayFile = "replay:";
 constexpr int kLeastRounds = 6;  // of which there is an interval
 
 /// What the command line asks for.
@@ -169,13 +167,11 @@ class PipelineCommand final : public Command {
   }
 
   static ExitCode search(Context& context, PipelineTask& task, ResultDocument& results) {
-    if (task.device == kReplay || task.device.starts_with(kReplayFile)) return replay(context, task, results);
     const DeviceChoice choice = choose_device(context, task.device);
     if (choice.source != Source::kGpu) {
       for (const std::string& note : choice.notes) context.terminal().detail(note);
       throw CommandError(ErrorKind::kEnvironment,
-                         "there is no GPU to stream through, and no recording of a pipeline is built in. Give one with "
-                         "--device replay:FILE; --dry-run says what would be searched.");
+                         "there is no GPU to stream through; --dry-run says what would be searched.");
     }
     return measure(context, task, choice, results);
   }
@@ -187,7 +183,7 @@ class PipelineCommand final : public Command {
         context, database, task.streamed, choice.info, task.options, task.kernels, guesser(context, task.database));
     task.options.kernels_text = kernels_text(kernels);
     PipelineDatabaseStore store(database, task.streamed, choice.info, task.options);
-    PipelineOutcome outcome{task.streamed, choice.info, choice.description, Source::kGpu, {}, choice.info.uuid};
+    PipelineOutcome outcome{task.streamed, choice.info, choice.description, {}, choice.info.uuid};
     if (!task.force) {
       if (auto stored = store.answer()) {
         outcome.answer = std::move(stored->answer);
@@ -242,30 +238,6 @@ class PipelineCommand final : public Command {
     return value_or_throw(
         session::run_pipeline_search(task.streamed, device, store, task.options, signals.flag(),
                                      [&](const session::PipelineProgress& progress) { line.update(progress); }));
-  }
-
-  /// A replay stores nothing.
-  class Forgetful final : public session::PipelineStore {
-   public:
-    std::map<std::string, pipeline::TrialResult> trials() override { return {}; }
-    void save_trial(const pipeline::Candidate& /*candidate*/, const pipeline::TrialResult& /*result*/) override {}
-    void save_round_sample(const pipeline::Candidate& /*candidate*/, const pipeline::RunSample& /*sample*/) override {}
-  };
-
-  static ExitCode replay(Context& context, const PipelineTask& task, ResultDocument& results) {
-    const std::string file = task.device == kReplay ? "" : task.device.substr(kReplayFile.size());
-    const std::vector<db::Database> databases = open_recordings(file);
-    device::ReplayPipelineDevice device(load_pipeline_recording(databases.front(), task.streamed, task.options));
-    const DeviceInfo& info = device.info();
-    const std::string description =
-        fmt::format("{}, {}, replayed from {}", info.name, info.architecture, databases.front().origin());
-    context.terminal().note("device    " + description);
-    context.terminal().note("source    replay: stored measurements, nothing is compiled or timed here");
-    const StopSignals signals;
-    Forgetful store;
-    const session::PipelineResult result = run(context.terminal(), task, device, store, signals);
-    return show({task.streamed, info, description, Source::kReplay, result.answer, info.uuid, false, result.any_valid},
-                task, results);
   }
 
   static ExitCode show(const PipelineOutcome& outcome, const PipelineTask& task, ResultDocument& results) {

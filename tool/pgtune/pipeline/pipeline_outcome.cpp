@@ -197,7 +197,6 @@ nlohmann::json pipeline_json(const PipelineOutcome& outcome) {
   out["device"] = outcome.device;
   out["device_class"] = device_class(outcome.device).text();
   out["measured_on"] = outcome.board;
-  out["source"] = to_string(outcome.source);
   out["from_database"] = outcome.from_database;
   const double share = answer.share_of_bound(answer.best);
   out["share_of_bound"] = share > 0 ? nlohmann::json(share) : nlohmann::json(nullptr);

@@ -14,7 +14,6 @@ struct PipelineOutcome {
   pipeline::StreamedProblem streamed;
   DeviceInfo device;
   std::string device_description;
-  Source source = Source::kGpu;
   session::PipelineAnswer answer;
   std::string board;  ///< that measured it
   bool from_database = false;

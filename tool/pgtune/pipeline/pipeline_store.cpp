@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "db/queries/queries.hpp"
-#include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/measuring/store_rows.hpp"
 #include "tool/pgtune/replay/record_text.hpp"
 #include "tuner/model/device_class.hpp"
@@ -28,19 +27,13 @@ StoredPipeline read_of(const pipeline::StreamedProblem& streamed, db::RecordedPi
   return stored;
 }
 
-/// What of a space of that version was searched.
-std::string searched_of_version(int version, const pipeline::StreamedProblem& streamed,
-                                const session::PipelineOptions& options) {
-  std::string text =
-      fmt::format("{} {} cut {} memory {}", version, streamed.stream_text(),
-                  options.cut ? to_string(*options.cut) : "any", options.memory ? to_string(*options.memory) : "any");
-  return options.kernels_text.empty() ? text : text + " kernels " + options.kernels_text;
-}
-
 }  // namespace
 
 std::string searched_text(const pipeline::StreamedProblem& streamed, const session::PipelineOptions& options) {
-  return searched_of_version(kSpaceVersion, streamed, options);
+  std::string text =
+      fmt::format("{} {} cut {} memory {}", kSpaceVersion, streamed.stream_text(),
+                  options.cut ? to_string(*options.cut) : "any", options.memory ? to_string(*options.memory) : "any");
+  return options.kernels_text.empty() ? text : text + " kernels " + options.kernels_text;
 }
 
 PipelineDatabaseStore::PipelineDatabaseStore(db::Database& database, const pipeline::StreamedProblem& streamed,
@@ -108,42 +101,9 @@ void PipelineDatabaseStore::save_round_sample(const pipeline::Candidate& candida
 
 std::optional<StoredPipeline> recorded_pipeline(const db::Database& database, const pipeline::StreamedProblem& streamed,
                                                 const session::PipelineOptions& options) {
-  // What an earlier version searched is a recording of a smaller space.
-  for (int version = kSpaceVersion; version > 0; --version) {
-    auto found =
-        db::find_recorded_pipeline(database, streamed.problem.key(), searched_of_version(version, streamed, options));
-    if (found) return read_of(streamed, std::move(*found), database.origin());
-  }
-  return std::nullopt;
-}
-
-device::PipelineRecording load_pipeline_recording(const db::Database& database,
-                                                  const pipeline::StreamedProblem& streamed,
-                                                  const session::PipelineOptions& options) {
-  const auto found = recorded_pipeline(database, streamed, options);
-  if (!found)
-    throw CommandError(ErrorKind::kEnvironment,
-                       fmt::format("{} holds no finished search for a pipeline of {}. Give another recording with "
-                                   "--device replay:FILE, or search on a GPU.",
-                                   database.origin(), streamed.title()));
-  session::PipelineAnswer answer = found->answer;
-  device::PipelineRecording recording;
-  recording.origin = database.origin();
-  recording.device = found->device;
-  recording.prepared = std::move(answer.prepared);
-  recording.rates = answer.rates;
-  recording.chunk_times = std::move(answer.chunk_times);
-  recording.settled = std::move(answer.settled);
-  const db::PipelineKey key{device_class(found->device).text(), streamed.problem.key(), found->searched,
-                            options.conditions.key(), found->device.uuid};
-  // Trials of earlier searches that it went on from count as its own.
-  for (auto& [candidate, row] : db::find_pipeline_trials(database, key))
-    recording.trials.emplace(candidate, std::move(row.result));
-  recording.rounds = db::pipeline_rounds(database, found->session);
-  recording.best = answer.best.candidate.key();
-  recording.steps = answer.steps;
-  recording.timeline = std::move(answer.timeline);
-  return recording;
+  auto found = db::find_recorded_pipeline(database, streamed.problem.key(), searched_text(streamed, options));
+  if (!found) return std::nullopt;
+  return read_of(streamed, std::move(*found), database.origin());
 }
 
 }  // namespace pgtune::tool

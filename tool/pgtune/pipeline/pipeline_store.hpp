@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a search for a pipeline keeps what it learns, and where a replay takes it from.
+// Where a search for a pipeline keeps what it learns.
 #pragma once
 
 #include <map>
@@ -7,7 +7,6 @@
 #include <string>
 
 #include "tool/pgtune/report/pipeline_report.hpp"
-#include "tuner/device/replay_pipeline_device.hpp"
 #include "tuner/session/host_pipeline/pipeline_search.hpp"
 
 namespace pgtune::tool {
@@ -46,10 +45,5 @@ class PipelineDatabaseStore final : public session::PipelineStore {
 [[nodiscard]] std::optional<StoredPipeline> recorded_pipeline(const db::Database& database,
                                                               const pipeline::StreamedProblem& streamed,
                                                               const session::PipelineOptions& options);
-
-/// That search as a device. Throws CommandError (environment) where there is none.
-[[nodiscard]] device::PipelineRecording load_pipeline_recording(const db::Database& database,
-                                                                const pipeline::StreamedProblem& streamed,
-                                                                const session::PipelineOptions& options);
 
 }  // namespace pgtune::tool

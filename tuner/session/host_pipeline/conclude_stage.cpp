@@ -14,7 +14,7 @@ Result<void> check_winner(PipelineRun& run) {
   while (run.best != nullptr && !checked) {
     auto again = run.device.trial({run.best->candidate, 0, 0});
     if (!again) return tl::unexpected<Error>(again.error());
-    checked = again->outcome.kind == OutcomeKind::kOk || again->outcome.kind == OutcomeKind::kNotRecorded;
+    checked = again->outcome.kind == OutcomeKind::kOk;
     if (checked) break;
     run.answer.notes.push_back(
         fmt::format("{} failed when it was checked again: {}", run.best->candidate.text(), again->outcome.reason));

@@ -70,7 +70,7 @@ Result<bool> race_once(PipelineRun& run, const PipelineField& field, int round) 
       any = true;
       run.store.save_round_sample(field.candidates[i], *report->samples[i]);
       tried.rounds.push_back(*report->samples[i]);
-    } else if (report->outcomes[i].kind != OutcomeKind::kNotRecorded) {
+    } else {
       tried.result.outcome = report->outcomes[i];
     }
   }
