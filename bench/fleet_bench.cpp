@@ -16,7 +16,7 @@
 #include "db/sqlite/statement.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/measuring/handout.hpp"
-#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/recording/recordings.hpp"
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/session/expected_search.hpp"
 #include "tuner/stats/descriptive.hpp"

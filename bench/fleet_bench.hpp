@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How well many GPUs are used: searches replayed with their recorded wall times, in simulated time.
+// How well many GPUs are used: searches with their recorded wall times, in simulated time.
 #pragma once
 
 namespace pgtune::bench {

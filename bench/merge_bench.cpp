@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <stdexcept>
 #include <vector>
@@ -43,6 +44,7 @@ void bench_merge(int databases, int problems) {
   constexpr int kRuns = 7;
   const std::string pgtune = tool::own_executable().parent_path() / "pgtune";
   const ScratchFolder scratch;
+  ::setenv("PGTUNE_WORKER", (tool::own_executable().parent_path() / "pgtune-fake-worker").c_str(), 1);
   std::vector<std::string> merge{pgtune, "db", "merge"};
   std::uintmax_t bytes = 0;
   std::size_t next = 0;
@@ -51,7 +53,8 @@ void bench_merge(int databases, int problems) {
     std::ofstream shapes(list);
     for (int k = 0; k < problems; ++k) shapes << kShapes[next++ % kShapes.size()] << '\n';
     shapes.close();
-    run_or_throw({pgtune, "search", "--device", "replay", "--shapes", list, "--db", database, "-q"});
+    run_or_throw({pgtune, "search", "--template", "sgemm_simt", "--strategy", "random", "--budget", "64", "--shapes",
+                  list, "--db", database, "-q"});
     bytes += std::filesystem::file_size(database);
     merge.push_back(database);
   }

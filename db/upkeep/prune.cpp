@@ -30,8 +30,7 @@ std::set<RowId> recently_active(const Database& database) {
   return active;
 }
 
-/// Of each session those whose trials its finalists came from: a search goes on with what an interrupted one tried, and
-/// a replay of it needs these trials.
+/// Of each session those whose trials its finalists came from: a search goes on with what an interrupted one tried.
 std::map<RowId, std::set<RowId>> lenders(const Database& database) {
   Statement statement(database,
                       // CROSS JOIN keeps the order: by variant first, one that many problems share would be joined
@@ -70,6 +69,7 @@ class Judge {
 
  private:
   std::string broken_rule(const SessionRow& session) {
+    if (session.source == Source::kReplay) return rules_.recorded ? "recorded on another machine" : "";
     const std::string old_template = older_template(session.id);
     const std::string& branch = driver_branches_.try_emplace(session.device_uuid, session.driver_branch).first->second;
     if (rules_.old_templates && !old_template.empty()) {
@@ -77,9 +77,6 @@ class Judge {
     }
     if (rules_.old_drivers && session.driver_branch != branch) {
       return "driver branch " + session.driver_branch + ", now " + branch;
-    }
-    if (rules_.replayed && session.source == Source::kReplay) {
-      return "replayed from a recording";
     }
     const bool needed = needed_.contains(session.id);
     if (session.finished_at.empty()) {

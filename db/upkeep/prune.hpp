@@ -22,7 +22,7 @@ struct PruneRules {
   bool old_templates = false;  ///< sessions with variants of a template of another content than its newest session's
   bool old_drivers = false;    ///< sessions of a device under another driver branch than its newest session's
   bool unfinished = false;     ///< sessions that never finished and wrote nothing for kQuietTime: killed ones
-  bool replayed = false;       ///< sessions whose results come from a recording
+  bool recorded = false;       ///< sessions that come from a recording; other rules leave them alone
 };
 
 /// How long an unfinished session must have been silent; a running one writes each trial.

@@ -3,6 +3,8 @@
 
 #include <sqlite3.h>
 
+#include "db/sqlite/transaction.hpp"
+
 namespace pgtune::db {
 namespace {
 
@@ -120,6 +122,19 @@ void SessionCopier::copy(RowId session) {
 void SessionCopier::copy_standalone(const std::string& table, RowId id) {
   const TableShape& shape = shapes_.table(table);
   insert(shape, translated(shape, row_by_id(source_, shape, id), 0), "INSERT OR REPLACE");
+}
+
+void store_recorded(const Database& recording, RowId session, Database& target) {
+  const TableShapes& shapes = TableShapes::of_this_program();
+  Transaction writing(target, TransactionKind::kWrite);
+  Transaction reading(recording, TransactionKind::kRead);
+  std::string uid;
+  Statement find_uid(recording, "SELECT uid FROM sessions WHERE id = ?1");
+  if (find_uid.bind(session).step()) find_uid >> uid;
+  if (Statement(target, "SELECT 1 FROM sessions WHERE uid = ?1").bind(uid).step()) return;
+  SessionCopier(recording, target, shapes).copy(session);
+  Statement(target, "UPDATE sessions SET source = 'replay' WHERE uid = ?1").bind(uid).run();
+  writing.commit();
 }
 
 }  // namespace pgtune::db

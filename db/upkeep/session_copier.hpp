@@ -38,4 +38,8 @@ class SessionCopier {
   std::map<std::string, std::unique_ptr<Statement>> inserts_, finds_;
 };
 
+/// Puts a session of a recording into `target`, marked as recorded: it answers for no measurement. Nothing where its
+/// uid is there already. One transaction. Throws Error.
+void store_recorded(const Database& recording, RowId session, Database& target);
+
 }  // namespace pgtune::db

@@ -16,7 +16,7 @@
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/export/kinds.hpp"
 #include "tool/pgtune/export/template_code.hpp"
-#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/recording/recordings.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"

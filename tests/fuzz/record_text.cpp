@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "targets.hpp"
-#include "tool/pgtune/replay/record_text.hpp"
+#include "tool/pgtune/recording/record_text.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/model/kernel_counters.hpp"
 #include "tuner/session/answer/answer_json.hpp"

@@ -76,7 +76,7 @@ room(tool/worker "${sqlite};${cli}" tuner/util/ tuner/model/ tuner/pipeline/ tun
 set(below db/ tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/ tuner/device/ tuner/expression/ tuner/template/ tuner/operation/ tuner/space/
     tuner/search/ tuner/stats/ tuner/session/)
 set(tool_host "${cuda};${sqlite}")
-foreach(folder cli counters foreign replay measuring report)
+foreach(folder cli counters foreign recording measuring report)
   room(tool/pgtune/${folder} "${tool_host}" ${below})
   list(APPEND below tool/pgtune/${folder}/)
 endforeach()

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_facts.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
+#include "tool/pgtune/report/other_version.hpp"
 #include "tool/pgtune/report/verdict_explanation.hpp"
 
 namespace pgtune::tool {
@@ -223,17 +223,8 @@ TEST(EnergyView, CellsShareOneUnit) {
 }
 
 TEST(AnswerText, OtherVersionsAreNamedWithBothHashes) {
-  const auto of = [](const char* name, const char* hash) {
-    space::TemplateDefinition definition;
-    definition.name = name;
-    definition.content_hash = hash;
-    return definition;
-  };
-  const space::TemplateSet built({of("a", "aaaaaaaa2222"), of("b", "bbbbbbbb2222"), of("c", "cccccccc2222")});
-  EXPECT_EQ(versions_text(built.other_versions()), "");
-  const space::TemplateSet other =
-      built.recorded_as({{"a", "11111111ffff"}, {"b", "bbbbbbbb2222"}, {"c", "33333333ffff"}});
-  EXPECT_EQ(versions_text(other.other_versions()),
+  EXPECT_EQ(versions_text({}), "");
+  EXPECT_EQ(versions_text({{"a", "11111111ffff", "aaaaaaaa2222"}, {"c", "33333333ffff", "cccccccc2222"}}),
             "measured with another version of a (11111111, here aaaaaaaa), c (33333333, here cccccccc) than this "
             "build's: a hint, not a measurement of this build's kernels");
 }

@@ -19,11 +19,6 @@ class StoredResultsTest : public CliTest {
     const Finished second = pgtune({"search", "--template", path("tiny.json"), "--shape", "1000x512x64", "-q"});
     ASSERT_EQ(second.exit_code, 0) << second.err;
   }
-  /// A search of 256x256x256 replayed from the other results into replayed.db.
-  void replay() {
-    const Finished replayed = search({"--device", "replay:" + database(), "--db", path("replayed.db"), "-q"});
-    ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
-  }
   json results(const std::vector<std::string>& arguments) {
     const Finished result = pgtune(arguments);
     EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -74,14 +69,6 @@ TEST_F(ShowTest, FiltersChoose) {
   EXPECT_EQ(results({"show", "--json", "--template", "tiny", "--source", "gpu"}).size(), 2U);
 }
 
-TEST_F(ShowTest, AReplaySaysSoInLinesThatFit) {
-  replay();
-  const Finished result = pgtune({"show", "--db", path("replayed.db")});
-  EXPECT_THAT(result.out, HasSubstr("700 W (replayed from a recording)"));
-  expect_80_columns(result.out);
-  EXPECT_EQ(results({"show", "--db", path("replayed.db"), "--json"}).at(0).at("source"), "replay");
-}
-
 class NothingFoundTest : public StoredResultsTest, public ::testing::WithParamInterface<std::vector<std::string>> {};
 
 TEST_P(NothingFoundTest, IsExitCodeOneWithTheRemedy) {
@@ -104,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Filters, NothingFoundTest,
                                            std::vector<std::string>{"--shape", "256x256x256", "--layout", "tn"},
                                            std::vector<std::string>{"--on", "H200"},
                                            std::vector<std::string>{"--template", "other"},
-                                           std::vector<std::string>{"--source", "replay"}));
+                                           std::vector<std::string>{"--source", "recorded"}));
 
 TEST_F(ShowTest, ExplainsItsVerdictOnRequest) {
   const Finished plain = pgtune({"show"}), explained = pgtune({"show", "--explain"});
@@ -158,15 +145,7 @@ TEST_F(ReportTest, ColumnsAreTheSearchsNumbers) {
   EXPECT_THAT(
       text.out,
       AllOf(::testing::StartsWith("Fake GPU, sm_90, 132 SMs, 80 GiB, 700 W, driver 580.00.00; sustained, L2\n"),
-            HasSubstr("256x256x256 "), HasSubstr(percent), Not(HasSubstr("*  ")), Not(HasSubstr("* replayed"))));
-  expect_80_columns(text.out);
-}
-
-TEST_F(ReportTest, ReplayedLinesAreMarked) {
-  replay();
-  const Finished text = pgtune({"report", "--db", path("replayed.db")});
-  EXPECT_THAT(text.out, AllOf(::testing::ContainsRegex("\nf32 nn\n256x256x256\\*  tiny "),
-                              HasSubstr("\n* replayed from a recording, not measured on this machine\n")));
+            HasSubstr("256x256x256 "), HasSubstr(percent), Not(HasSubstr("*  ")), Not(HasSubstr("* recorded"))));
   expect_80_columns(text.out);
 }
 
@@ -219,26 +198,17 @@ TEST_F(ExportTest, ALinkIsWrittenThroughNotReplaced) {
   EXPECT_THAT(read("target.hpp"), HasSubstr("best_gemm"));
 }
 
-TEST_F(ExportTest, AMeasurementBeatsAReplayOfTheSameProblem) {
-  const Finished replayed = search({"--device", "replay:" + database(), "-q"});
-  ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
-  ASSERT_EQ(results({"show", "--json", "--shape", "256x256x256"}).size(), 2U);
-  const Finished result = header({"--shape", "256x256x256"});
-  EXPECT_THAT(result.out, Not(HasSubstr("REPLAY")));
-  EXPECT_THAT(header({"--source", "replay"}).out, HasSubstr("from a REPLAY of a recording"));
-}
-
-TEST_F(ExportTest, AMeasurementBeatsAReplayOfAnotherVersion) {
-  ASSERT_EQ(pgtune({"db", "copy", "-o", path("recording.db")}).exit_code, 0);
+TEST_F(ExportTest, AMeasurementBeatsARecordedAnswerOfAnotherVersion) {
+  const auto other = [&](const char* option, const std::string& value) {
+    return pgtune({"search", "--template", path("tiny.json"), "--shape", "1000x512x64", "-q", option, value}).exit_code;
+  };
+  ASSERT_EQ(other("--db", path("recording.db")), 0);
   write("tiny.cu", "// changed\n" + read("tiny.cu"));
   ASSERT_EQ(search({"-q"}).exit_code, 0);
-  ASSERT_EQ(pgtune({"search", "--template", path("tiny.json"), "--shape", "1000x512x64", "--device",
-                    "replay:" + path("recording.db"), "-q"})
-                .exit_code,
-            0);
+  ASSERT_EQ(other("--device", "recording:" + path("recording.db")), 0);
   const Finished result = header({});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("256x256x256 f32 nn: "), Not(HasSubstr("REPLAY"))));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("256x256x256 f32 nn: "), Not(HasSubstr("RECORDED"))));
   EXPECT_THAT(result.err, HasSubstr("left out 1000x512x64 f32 nn: tuned with another version of template tiny"));
 }
 

@@ -35,8 +35,8 @@ TEST_F(CompletionTest, BashOffersWhatFits) {
               AllOf(HasSubstr(" --keep "), HasSubstr(" --dry-run "), Not(HasSubstr("--output"))));
   EXPECT_EQ(offered("pgtune export header --name", 3), " --namespace \n");
   EXPECT_EQ(offered("pgtune search --dtype b", 3), " bf16 \n");
-  EXPECT_EQ(offered("pgtune report --source ''", 3), " gpu replay \n");
-  EXPECT_EQ(offered("pgtune search --device re", 3), " replay \n");
+  EXPECT_EQ(offered("pgtune report --source ''", 3), " gpu recorded \n");
+  EXPECT_EQ(offered("pgtune search --device re", 3), " recording \n");
   EXPECT_EQ(offered("pgtune search --shapes ''", 3), "  \n") << "files, by the shell";
   EXPECT_EQ(offered("pgtune search --budget ''", 3), "  \n");
   EXPECT_EQ(offered("pgtune search --full --sh", 3), " --shape --shapes \n") << "a flag takes no value";

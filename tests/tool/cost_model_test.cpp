@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -15,9 +16,6 @@
 
 #include "db/queries/queries.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
-#include "tool/pgtune/replay/recorded_sessions.hpp"
-#include "tool/pgtune/replay/recorded_versions.hpp"
-#include "tool/pgtune/replay/recording_loader.hpp"
 #include "tuner/space/estimate.hpp"
 #include "tuner/stats/descriptive.hpp"
 #include "tuner/template/variant_text.hpp"
@@ -25,19 +23,42 @@
 namespace pgtune::tool {
 namespace {
 
+/// What a search measured of a variant.
+struct Measured {
+  std::vector<Sample> screening, rounds;
+};
+
+/// Of the session's variants of the template that were right, by their keys.
+std::map<std::string, Measured> measured_in(const db::Database& database, db::RowId session, const std::string& name) {
+  std::map<std::string, Measured> out;
+  db::for_each_history(database, {session}, [&](db::RowId /*session*/, std::vector<db::PastTrialRow> trials) {
+    for (const db::PastTrialRow& row : trials) {
+      const bool right = row.trial.report.outcome.kind == OutcomeKind::kOk;
+      if (right && row.trial.variant.origin.name == name)
+        out[row.trial.variant.key].screening = row.trial.report.samples;
+    }
+  });
+  for (const db::ContenderSamplesRow& row : db::session_rounds(database, session)) {
+    const auto* const variant = std::get_if<db::VariantRow>(&row.contender);
+    if (variant == nullptr || variant->origin.name != name) continue;
+    if (const auto known = out.find(variant->key); known != out.end()) known->second.rounds = row.samples;
+  }
+  return out;
+}
+
 /// What a launch took in the fastest sample of the screening.
-double time_when_cool_s(const device::RecordedVariant& recorded) {
+double time_when_cool_s(const Measured& measured) {
   double fastest_s = std::numeric_limits<double>::infinity();
-  for (const Sample& sample : recorded.trial.samples) fastest_s = std::min(fastest_s, sample.per_launch_s());
+  for (const Sample& sample : measured.screening) fastest_s = std::min(fastest_s, sample.per_launch_s());
   return fastest_s;
 }
 
 /// What it took in the race, or where there was none in the final, as the median over rounds; of a variant that
 /// screening found too slow for either, infinity.
-double time_under_load_s(const device::RecordedVariant& recorded) {
+double time_under_load_s(const Measured& measured) {
   for (const Stage stage : {Stage::kRace, Stage::kFinal}) {
     std::vector<double> times_s;
-    for (const Sample& sample : recorded.rounds) {
+    for (const Sample& sample : measured.rounds) {
       if (sample.stage == stage) times_s.push_back(sample.per_launch_s());
     }
     if (!times_s.empty()) return stats::median(times_s);
@@ -45,25 +66,25 @@ double time_under_load_s(const device::RecordedVariant& recorded) {
   return std::numeric_limits<double>::infinity();
 }
 
-using TimeOf = double (*)(const device::RecordedVariant&);
+using TimeOf = double (*)(const Measured&);
 
-/// Cost and time of the variants that were right, the cheapest first.
-std::vector<std::pair<double, double>> measured(const space::TemplateDefinition& definition, const Problem& problem,
-                                                const device::Recording& recording, TimeOf time_of,
-                                                std::size_t former) {
+/// Cost and time of the variants, the cheapest first.
+std::vector<std::pair<double, double>> by_cost(const space::TemplateDefinition& definition, const Problem& problem,
+                                               const DeviceInfo& device,
+                                               const std::map<std::string, Measured>& variants, TimeOf time_of,
+                                               std::size_t former) {
   std::vector<std::pair<double, double>> out;
-  for (const auto& [id, recorded] : recording.problems.front().variants) {
-    if (recorded.trial.outcome.kind != OutcomeKind::kOk) continue;
-    const auto variant = space::recorded_variant(definition, id.substr(id.find('/') + 1));
+  for (const auto& [key, measured] : variants) {
+    const auto variant = space::recorded_variant(definition, key);
     if (!variant) {
-      EXPECT_GT(former, 0U) << "no variant of the template: " << id;
+      EXPECT_GT(former, 0U) << "no variant of the template: " << key;
       former -= former > 0 ? 1 : 0;
       continue;
     }
-    const auto cost = space::cost_clocks(definition, *variant, problem, recording.device);
+    const auto cost = space::cost_clocks(definition, *variant, problem, device);
     EXPECT_TRUE(cost) << cost.error().text();
     if (!cost) continue;
-    out.emplace_back(**cost, time_of(recorded));
+    out.emplace_back(**cost, time_of(measured));
   }
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   return out;
@@ -82,15 +103,14 @@ struct Judged {
 /// What was lost on each problem of a recording of which more were tried.
 std::vector<double> losses(const Judged& judged) {
   const space::TemplateDefinition definition = Catalogue().load(judged.name);
-  const std::vector<db::Database> recordings =
-      open_recordings(fmt::format("{}/recordings/{}.db", PGTUNE_SOURCE_DIR, judged.recording));
+  const db::Database recording = db::Database::open(
+      fmt::format("{}/recordings/{}.db", PGTUNE_SOURCE_DIR, judged.recording), db::OpenMode::kReadOnly);
   std::vector<double> out;
-  for (const RecordedSession& session : recorded_sessions(recordings.front())) {
-    if (!tried_any(session, definition)) continue;
-    const Problem wanted = db::find_problem(recordings.front(), session.row.problem_key).value();
-    const device::Recording recording =
-        load_recording(recordings, recorded_versions(recordings, definition, wanted), wanted);
-    const auto variants = measured(definition, wanted, recording, judged.time_of, judged.former);
+  for (const db::SessionRow& session : db::list_sessions(recording)) {
+    if (session.finished_at.empty()) continue;
+    const Problem wanted = db::find_problem(recording, session.problem_key).value();
+    const auto variants = by_cost(definition, wanted, db::find_session_device(recording, session.id).value(),
+                                  measured_in(recording, session.id, judged.name), judged.time_of, judged.former);
     if (variants.size() <= judged.tried) continue;  // all of them are tried
     const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto end = variants.begin() + static_cast<std::ptrdiff_t>(judged.tried);

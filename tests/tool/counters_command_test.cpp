@@ -153,12 +153,6 @@ TEST_F(CountersCommand, AWorkerThatCannotPrepareSaysWhy) {
   EXPECT_THAT(done.out, HasSubstr("counters  none: fake: this machine cannot do it"));
 }
 
-TEST_F(CountersCommand, ARecordingHasNone) {
-  const Finished done = pgtune({"search", "--shape", "512x512x512", "--device", "replay", "--counters"});
-  EXPECT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_THAT(done.out, HasSubstr("counters  none: they are read on a GPU"));
-}
-
 TEST_F(CountersCommand, InspectLaunchesTheVariantItLooksAt) {
   const Finished done = inspect({"--variant", "BM=32,BN=64", "--counters"});
   ASSERT_EQ(done.exit_code, 0) << done.err;

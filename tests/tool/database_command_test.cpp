@@ -107,9 +107,9 @@ TEST_F(DatabaseCommandTest, CopyIsOneFileAndARecording) {
   EXPECT_EQ(pgtune({"db", "check", "--db", path("copy.db")}).exit_code, 0);
   for (const char* beside : {"copy.db-wal", "copy.db-shm"}) EXPECT_FALSE(std::filesystem::exists(path(beside)));
   EXPECT_EQ(pgtune({"show", "--json", "--db", path("copy.db")}).out, pgtune({"show", "--json"}).out);
-  const Finished replayed = search({"--device", "replay:" + path("copy.db"), "--db", path("new.db"), "--json"});
-  EXPECT_EQ(replayed.exit_code, 0) << replayed.err;
-  EXPECT_EQ(json::parse(replayed.out).at("source"), "replay");
+  const Finished recorded = search({"--device", "recording:" + path("copy.db"), "--db", path("new.db"), "--json"});
+  EXPECT_EQ(recorded.exit_code, 0) << recorded.err;
+  EXPECT_EQ(json::parse(recorded.out).at("source"), "recorded");
 }
 
 TEST_F(DatabaseCommandTest, CopyLeavesAnExistingFileAlone) {

@@ -57,7 +57,7 @@ TEST_F(DoctorTest, SomethingMissingEndsWith3AndHasARemedy) {
   EXPECT_THAT(result.out, AllOf(HasSubstr("cuBLASLt        missing  cannot load libcublasLt.so.13: no such file\n"
                                           "  -> install cuBLAS\n"),
                                 HasSubstr("lock clocks     note ")));
-  EXPECT_THAT(result.err, HasSubstr("--device replay"));
+  EXPECT_THAT(result.err, HasSubstr("Without it a search prints recorded answers"));
   expect_80_columns(result.out);
 }
 
@@ -107,9 +107,9 @@ TEST_F(DoctorTest, ColourOnlyWhereItIsWanted) {
 }
 
 TEST_F(DoctorTest, AnotherDeviceIsAUsageError) {
-  const Finished result = pgtune({"doctor", "--device", "replay"});
+  const Finished result = pgtune({"doctor", "--device", "recording"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("--device is 'replay'. Give a GPU's number or UUID"));
+  EXPECT_THAT(result.err, HasSubstr("--device is 'recording'. Give a GPU's number or UUID"));
 }
 
 TEST_F(DoctorTest, FilesThatNeedAttentionAreNotes) {

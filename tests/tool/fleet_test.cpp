@@ -98,7 +98,7 @@ TEST_F(FleetTest, ChosenGpusOnly) {
   EXPECT_FALSE(counts.contains('1'));
   const std::map<std::string, std::string> wrong{{"0,0", "names GPU 0 twice"},
                                                  {"0,7", "there is no GPU 7"},
-                                                 {"0,replay", "unknown device '0,replay'"},
+                                                 {"0,recording", "unknown device '0,recording'"},
                                                  {"0,", "unknown device '0,'"},
                                                  {"some", "several of these after commas"}};
   for (const auto& [option, message] : wrong) {

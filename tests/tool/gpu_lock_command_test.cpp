@@ -117,7 +117,7 @@ TEST_F(GpuLockCommandTest, WhatNeedsNoGpuIsNotHeldUp) {
   Process first(endless());
   await_trial();
   EXPECT_EQ(search().exit_code, 0) << "the database answers";
-  EXPECT_EQ(search({"--device", "replay:" + database(), "--db", path("replayed.db")}).exit_code, 0);
+  EXPECT_EQ(search({"--device", "recording:" + database(), "--db", path("recorded.db")}).exit_code, 0);
 }
 
 TEST_F(GpuLockCommandTest, ClocksAreLockedByTheHolderOnly) {

@@ -44,7 +44,7 @@ class HostileDatabase : public CliTest {
 
   /// Those that measure nothing.
   [[nodiscard]] std::vector<std::vector<std::string>> readers() const;
-  /// Those that answer from the database, or replay it.
+  /// Those that answer from the database, or take it for a recording.
   [[nodiscard]] std::vector<std::vector<std::string>> searchers() const;
   /// Some of both, which compute with all that is read from such a column.
   [[nodiscard]] std::vector<std::vector<std::string>> users(const Column& column) const;

@@ -160,16 +160,6 @@ TEST_F(KillTest, PgtuneOnTheFakeGpu) {
   until_killed(kills(7), [&] { kill_pgtune_and_resume(true); });
 }
 
-TEST_F(KillTest, PgtuneOnAReplay) {
-  launch_.environment.erase("PGTUNE_FAKE");
-  measure(search_arguments(path("tiny.json"), {"--json"}));
-  std::filesystem::copy_file(database(), path("recording.db"));
-  arguments_.insert(arguments_.end(), {"--device", "replay:" + path("recording.db")});
-  start_anew();
-  measure(arguments_);
-  until_killed(kills(5), [&] { kill_pgtune_and_resume(false); });
-}
-
 TEST_F(KillTest, AnyWorkerCostsTheSearchNothing) {
   launch_.environment["PGTUNE_FAKE"] = "build||slow;trial||slow";  // workers live long enough to be found
   measure(search_arguments(path("tiny.json"), {"--json", "--jobs", "2"}));

@@ -64,7 +64,7 @@ TEST_F(KnownGpuTest, FindsTheOnlyGpuByEveryNameItHas) {
 }
 
 TEST_F(KnownGpuTest, AnotherDeviceIsNotMeant) {
-  for (const char* option : {"1", "replay", "GPU-9999", "all"}) EXPECT_FALSE(find(option)) << option;
+  for (const char* option : {"1", "recording", "GPU-9999", "all"}) EXPECT_FALSE(find(option)) << option;
 }
 
 TEST_F(KnownGpuTest, SeveralGpusAreInDoubt) {

@@ -137,8 +137,8 @@ TEST_F(LadderTest, AnArchitectureIsBuiltForButNotTimed) {
   EXPECT_THAT(counters.err, HasSubstr("--counters needs a GPU"));
 }
 
-TEST_F(LadderTest, AReplayIsRefusedWithTheRemedy) {
-  const Finished result = ladder({"--device", "replay"});
+TEST_F(LadderTest, ARecordingIsRefusedWithTheRemedy) {
+  const Finished result = ladder({"--device", "recording"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.out, "");
   EXPECT_THAT(result.err, AllOf(HasSubstr("a recording holds no ladder"), HasSubstr("sm_90a")));

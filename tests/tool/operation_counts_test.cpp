@@ -64,13 +64,12 @@ TEST_F(OperationCountsTest, StoredOnesToo) {
   expect_true_figures(json::parse(benched.out).at("variants").at(0).at("now"));
 }
 
-TEST_F(OperationCountsTest, AReplayHasThoseOfTheRecording) {
+TEST_F(OperationCountsTest, ARecordedAnswerHasThem) {
   const std::string recording = path("recording.db");
   ASSERT_EQ(of("search", path("twice.json"), "N=4096", {"-q", "--db", recording}).exit_code, 0);
-  launch_.environment["PGTUNE_WORKER"] = path("no-worker");
-  const Finished replayed = of("search", path("twice.json"), "N=4096", {"--device", "replay:" + recording, "--json"});
-  ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
-  expect_true_figures(json::parse(replayed.out).at("best"));
+  const Finished found = of("search", path("twice.json"), "N=4096", {"--device", "recording:" + recording, "--json"});
+  ASSERT_EQ(found.exit_code, 0) << found.err;
+  expect_true_figures(json::parse(found.out).at("best"));
 }
 
 TEST_F(OperationCountsTest, WhatIsNotAffineEndsAsUsage) {

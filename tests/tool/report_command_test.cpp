@@ -165,9 +165,13 @@ TEST_F(ReportsTest, SearchesOfOneProblemAreOneLineOfTheFastest) {
 }
 
 TEST_F(ReportsTest, WithoutAWholeFinalThereIsNoVerdict) {
-  const Finished found =
-      pgtune({"search", "--shape", "4096x4096x4096", "--budget", "2", "--device", "replay", "--json"});
-  ASSERT_EQ(found.exit_code, 0) << found.err;
+  launch_.environment["PGTUNE_FAKE"] = "round|final|slow";
+  launch_.arguments = search_arguments(path("tiny.json"), {"--json"});
+  Process process(launch_);
+  await([&] { return read("requests.log").find(" round final 2 ") != std::string::npos; });
+  process.signal(SIGINT);
+  const Finished found = process.wait();
+  ASSERT_EQ(found.exit_code, 130) << found.err;
   ASSERT_FALSE(json::parse(found.out).at("from_final").get<bool>());
   EXPECT_EQ(json::parse(found.out).at("best").at("verdict"), "none");
   const json row = results({"report", "--json"}).at(0);
@@ -178,9 +182,9 @@ TEST_F(ReportsTest, WithoutAWholeFinalThereIsNoVerdict) {
 }
 
 TEST_F(ReportsTest, JoulesOfSettledSamplesStandWhereNoWindowsWereMeasured) {
-  const std::vector<std::string> replayed{"search",   "--shape", "512x512x16384", "--dtype", "e4m3",
-                                          "--layout", "nt",      "--device",      "replay"};
-  ASSERT_EQ(pgtune(replayed).exit_code, 0);
+  const std::vector<std::string> recorded{"search",   "--shape", "512x512x16384", "--dtype",  "e4m3",
+                                          "--layout", "nt",      "--device",      "recording"};
+  ASSERT_EQ(pgtune(recorded).exit_code, 0);
   EXPECT_THAT(pgtune({"report", "--power"}).out,
               AllOf(StartsWith("By settled samples alone"), HasSubstr("512x512x16384 e4m3 nt"),
                     HasSubstr("per launch, 0.972"), Not(HasSubstr("was not measured"))));

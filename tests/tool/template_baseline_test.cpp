@@ -73,15 +73,6 @@ TEST_F(TemplateBaselineTest, AReplacedWorkerTakesItOver) {
   EXPECT_THAT(read("requests.log"), HasSubstr(" known built"));
 }
 
-TEST_F(TemplateBaselineTest, ARecordingHasItWithoutBuildingAnything) {
-  const std::string recording = path("recording.db");
-  ASSERT_EQ(search("N=4096", {"-q", "--db", recording}).exit_code, 0);
-  launch_.environment["PGTUNE_WORKER"] = path("no-worker");
-  const Finished replayed = search("N=4096", {"--device", "replay:" + recording});
-  ASSERT_EQ(replayed.exit_code, 0) << replayed.err;
-  EXPECT_THAT(replayed.out, HasSubstr("x twice_plain best"));
-}
-
 TEST_F(TemplateBaselineTest, WhatCannotBeMeantIsRefused) {
   json renamed = json::parse(kOwnTemplate);
   renamed["name"] = "copy";

@@ -12,8 +12,8 @@ using nlohmann::json;
 class TrainedModelTest : public CliTest {
  protected:
   json search_by_model(const std::string& database) {
-    const Finished found = pgtune({"search", "--device", "replay", "--shape", "1024x1024x1024", "--strategy", "model",
-                                   "--budget", "4", "--db", path(database), "--json"});
+    const Finished found = pgtune({"search", "--shape", "1024x1024x1024", "--template", "sgemm_simt", "--strategy",
+                                   "model", "--budget", "4", "--db", path(database), "--json"});
     EXPECT_EQ(found.exit_code, 0) << found.err;
     return json::parse(found.out);
   }
@@ -42,7 +42,7 @@ TEST_F(TrainedModelTest, IsFittedOnceAndAgainWhereItsFileIsDamaged) {
   EXPECT_EQ(third.at("best").at("parameters"), first.at("best").at("parameters"));
   EXPECT_GT(std::filesystem::file_size(name), 1000U);
 
-  const Finished guessed = pgtune({"guess", "--shape", "1024x1024x1024", "--device", "replay", "--json"});
+  const Finished guessed = pgtune({"guess", "--shape", "1024x1024x1024", "--device", "recording", "--json"});
   ASSERT_EQ(guessed.exit_code, 0) << guessed.err;
   const json guess = json::parse(guessed.out);
   EXPECT_TRUE(guess.at("parameters").is_object());
@@ -77,7 +77,8 @@ TEST_F(TrainedModelTest, IsFittedOnceAndAgainWhereItsFileIsDamaged) {
 
 TEST_F(TrainedModelTest, AnEffortIsToldAndAResultSaysWhatItExpectsToHaveMissed) {
   const auto search = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"search", "--device", "replay", "--shape", "1024x1024x1024", "--strategy", "model"});
+    more.insert(more.begin(), {"search", "--shape", "1024x1024x1024", "--template", "sgemm_simt", "--grid", "preset",
+                               "--strategy", "model"});
     return pgtune(more);
   };
   const Finished whole = search({"--effort", "thorough", "--db", path("effort.db")});

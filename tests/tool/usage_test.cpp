@@ -98,10 +98,11 @@ INSTANTIATE_TEST_SUITE_P(
     case_name);
 
 TEST_F(UsageTest, UnknownDevices) {
-  for (const char* device : {"every", "sm_90a", "gpu", "", "replay:", "-1"}) {
+  for (const char* device : {"every", "sm_90a", "gpu", "", "recording:", "-1"}) {
     const Finished result = search({"--device", device});
     EXPECT_EQ(result.exit_code, 2) << device;
-    EXPECT_THAT(result.err, AllOf(HasSubstr(std::string("unknown device '") + device + "'"), HasSubstr("replay:FILE")));
+    EXPECT_THAT(result.err,
+                AllOf(HasSubstr(std::string("unknown device '") + device + "'"), HasSubstr("recording:FILE")));
   }
   const Finished second = search({"--device", "1"});
   EXPECT_EQ(second.exit_code, 2);

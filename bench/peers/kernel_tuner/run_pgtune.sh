@@ -1,7 +1,6 @@
 #!/bin/bash
 # One run of pgtune's random search from cold caches: run_pgtune.sh SEED DEVICE OUT.json
-# PGTUNE_JOBS (default: pgtune's own choice), KT_SHAPE, KT_SECONDS (default 60) as in run_kernel_tuner.py. DEVICE may be 'replay',
-# to try the parsing.
+# PGTUNE_JOBS (default: pgtune's own choice), KT_SHAPE, KT_SECONDS (default 60) as in run_kernel_tuner.py.
 set -u
 seed=$1 device=$2 out=$(realpath -m "$3") here=$(cd "$(dirname "$0")" && pwd)
 root=$(realpath "$here/../../..") shape=${KT_SHAPE:-3072x2048x1536} seconds=${KT_SECONDS:-60}

@@ -65,7 +65,7 @@ std::optional<Value> value_of(const CLI::Option& option) {
   const std::size_t set = checked.find('{'), end = checked.find('}');
   if (set != std::string::npos && end != std::string::npos)
     return Value{false, split(checked.substr(set + 1, end - set - 1), ',')};
-  if (option.check_lname("device")) return Value{false, {"auto", "all", "replay"}};
+  if (option.check_lname("device")) return Value{false, {"auto", "all", "recording"}};
   if (text == "XX") return Value{false, {"nn", "nt", "tn", "tt"}};
   Value value;
   if (text == "TYPE") {

@@ -40,11 +40,11 @@ BenchOutcome bench_chosen(MeasuringRun& run, const BenchTask& task, BenchOutcome
   request.rounds = task.rounds;
   request.measure_energy = run.session().measure_energy;
   request.variants = outcome.chosen.all();
-  outcome.result = run.bench(outcome.problem, {outcome.device, outcome.templates}, request);
+  outcome.result = run.bench(outcome.problem, outcome.templates, request);
   outcome.problem = with_counts(std::move(outcome.problem), outcome.result.baseline.counts);
   if (task.counters && outcome.result.answer && !run.signals().exit_code())
     outcome.counters = run.counters(
-        outcome.problem, {outcome.device, outcome.templates},
+        outcome.problem, outcome.templates,
         compared_contenders(*outcome.result.answer, outcome.result.baseline, outcome.result.answer->ranking.size()));
   return outcome;
 }
@@ -58,15 +58,14 @@ Shown bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, 
   const Conditions& conditions = run.session().conditions;
   std::vector<BenchOutcome> measured;
   for (const space::TemplateSet& candidates : searched) {
-    const auto [device, templates] = answering(run.choice(), candidates, problem);
-    const session::StoreKey key{problem, templates, device.info, device.source.value(), conditions};
+    const session::StoreKey key{problem, candidates, run.choice().info, Source::kGpu, conditions};
     auto answer = session::stored_answer(run.store(), key, run.session().this_board);
-    if (!answer && !all_named(task.variants, templates)) continue;
-    auto chosen = chosen_variants(task.variants, templates, answer, run.store().trials(key),
+    if (!answer && !all_named(task.variants, candidates)) continue;
+    auto chosen = chosen_variants(task.variants, candidates, answer, run.store().trials(key),
                                   answer ? with_counts(problem, answer->baseline.counts) : problem);
-    measured.push_back(
-        bench_chosen(run, task, {problem, templates, device, conditions, std::move(answer), std::move(chosen), {}}));
-    if (templates.definitions().size() > 1) break;
+    measured.push_back(bench_chosen(
+        run, task, {problem, candidates, run.choice(), conditions, std::move(answer), std::move(chosen), {}}));
+    if (candidates.definitions().size() > 1) break;
   }
   Terminal& terminal = context.terminal();
   if (!measured.empty()) {
@@ -140,6 +139,7 @@ class BenchCommand final : public Command {
       (void)db::Database::open(task.measuring.database, db::OpenMode::kReadOnly);
     ResultDocument results(context.terminal(), task.measuring.json, task.problems.size());
     const auto choices = choose_devices(context, task.measuring.device);
+    require_gpu(choices.front(), "a bench");
     const ExitCode code = measure(
         context, task.measuring, choices, task.problems, results,
         [&](MeasuringRun& run, const Problem& problem) { return bench_problem(context, run, task, results, problem); });

@@ -62,7 +62,8 @@ class DoctorCommand final : public Command {
       context.terminal().print(checks_text(checks, context.terminal()));
     }
     if (!missing) return ExitCode::kDone;
-    context.terminal().error("something that a search on a GPU needs is missing. --device replay needs none of it.");
+    context.terminal().error(
+        "something that a search on a GPU needs is missing. Without it a search prints recorded answers.");
     return ExitCode::kEnvironment;
   }
 

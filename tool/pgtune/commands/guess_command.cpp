@@ -58,7 +58,7 @@ class GuessCommand final : public Command {
   }
   std::string examples() const override {
     return "pgtune guess --shape 4096x4096x4096 --dtype bf16 --layout nt\n"
-           "pgtune guess --shapes shapes.txt --device replay --json\n"
+           "pgtune guess --shapes shapes.txt --device recording --json\n"
            "pgtune guess --operation gemm_block_scaled --size M=64,N=7168,K=2048";
   }
 

@@ -198,15 +198,15 @@ class InspectCommand final : public Command {
     MeasuringOptions options = MeasuringArguments().read(context);
     options.clock = {};
     const DeviceChoice choice = choose_device(context, device_);
-    if (choice.source != Source::kGpu) {
-      result.counters->missing = "they are read on a GPU, and a recording is none";
+    if (!choice.is_gpu()) {
+      result.counters->missing = "they are read on a GPU";
       return ExitCode::kDone;
     }
     ResultDocument nothing_else(context.terminal(), false, 1);
     return measure(context, options, {choice}, {result.problem}, nothing_else,
                    [&](MeasuringRun& run, const Problem& problem) -> Shown {
                      const space::TemplateSet inspected(templates.of(result.variant));
-                     result.counters = run.counters(problem, {choice, inspected.compared_with(templates.baselines())},
+                     result.counters = run.counters(problem, inspected.compared_with(templates.baselines()),
                                                     {{.variant = result.variant}, {}});
                      const auto signal = run.signals().exit_code();
                      return [signal] { return signal.value_or(ExitCode::kDone); };

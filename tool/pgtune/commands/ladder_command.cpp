@@ -140,7 +140,7 @@ Shown climb(Context& context, MeasuringRun& run, const LadderTask& task, ResultD
   LadderOutcome climbed = bare_outcome(task, plan, choice.info, choice.description, conditions);
   ExitCode code = ExitCode::kDone;
   if (const session::BenchRequest request = bench_request(plan, task.rounds); !request.variants.empty()) {
-    session::BenchResult result = run.bench(task.problem, {choice, plan.templates}, request);
+    session::BenchResult result = run.bench(task.problem, plan.templates, request);
     run.close_gpu();  // the profiler's worker may need the memory
     if (result.interrupted || result.gave_up) code = exit_code(result, run.signals().exit_code());
     take_results(climbed, plan, std::move(result));
@@ -192,14 +192,14 @@ class LadderCommand final : public Command {
   static ExitCode climb_or_build(Context& context, const LadderTask& task, ResultDocument& results) {
     const MeasuringOptions& options = task.measuring;
     if (options.device.starts_with("sm_")) {
-      options.clock.refuse_without_gpu(std::nullopt);
+      options.clock.refuse_without_gpu();
       return build_only(context, task, results, device_or_architecture(context, options.device), options.device);
     }
     const DeviceChoice choice = choose_device(context, options.device);
-    if (choice.source != Source::kGpu) {
-      options.clock.refuse_without_gpu(choice.source);
+    if (!choice.is_gpu()) {
+      options.clock.refuse_without_gpu();
       context.terminal().note("No GPU to measure on: the rungs are only built, and their machine code is read.");
-      for (const std::string& note : choice.notes) context.terminal().detail(note);
+      context.terminal().detail(fact_note("cause", choice.no_gpu));
       return build_only(context, task, results, choice.info,
                         fmt::format("{}, {}, only built for", choice.info.name, choice.info.architecture));
     }
@@ -220,7 +220,7 @@ class LadderCommand final : public Command {
     task.ladder = !ladder_.empty() ? ladder_ : task.operation != nullptr ? task.operation->definition.name : "sgemm";
     task.rounds = parse_rounds(rounds_);
     task.counters = counters_;
-    if (task.measuring.device.starts_with("replay"))
+    if (task.measuring.device.starts_with("recording"))
       throw CommandError(ErrorKind::kUsage,
                          "a recording holds no ladder. Give a GPU to measure on, or an architecture such as sm_90a to "
                          "see what the compiler makes of each rung.");

@@ -168,11 +168,7 @@ class PipelineCommand final : public Command {
 
   static ExitCode search(Context& context, PipelineTask& task, ResultDocument& results) {
     const DeviceChoice choice = choose_device(context, task.device);
-    if (choice.source != Source::kGpu) {
-      for (const std::string& note : choice.notes) context.terminal().detail(note);
-      throw CommandError(ErrorKind::kEnvironment,
-                         "there is no GPU to stream through; --dry-run says what would be searched.");
-    }
+    require_gpu(choice, "a host pipeline");
     return measure(context, task, choice, results);
   }
 
@@ -195,7 +191,7 @@ class PipelineCommand final : public Command {
     }
     task.options.kernels = build_chunk_kernels(context, std::move(kernels));
     const StopSignals signals;
-    const auto lock = lock_gpu(context, choice.info.uuid, fmt::format("GPU {}", choice.ordinal), task.wait,
+    const auto lock = lock_gpu(context, choice.info.uuid, fmt::format("GPU {}", *choice.ordinal), task.wait,
                                [&] { return signals.exit_code().has_value(); });
     if (!lock) return signals.exit_code().value_or(ExitCode::kInterrupted);
     terminal.note("device    " + choice.description);

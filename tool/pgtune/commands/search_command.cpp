@@ -46,9 +46,9 @@ class SearchCommand final : public SearchOptions {
            "pgtune search --shape 4096x4096x4096 --lock-clocks=1500 --power\n"
            "pgtune search --shape 4096x4096x4096 --counters\n"
            "pgtune search --shape 4096x4096x4096 --retry-failed\n"
-           "pgtune search --shape 4096x4096x4096 --strategy local --budget 64\n"
+           "pgtune search --shape 4096x4096x4096 --strategy random --budget 64\n"
            "pgtune search --shape 4096x4096x4096 --device 1 --this-board\n"
-           "pgtune search --shape 512x512x512 --device replay --dry-run\n"
+           "pgtune search --shape 512x512x512 --device recording --json\n"
            "pgtune search --operation softmax --size M=4096,N=8192 --dtype bf16";
   }
 
@@ -58,8 +58,8 @@ class SearchCommand final : public SearchOptions {
     add_template_option(app, template_).group(group);
     grid_
         .add_to(app,
-                "full of a search by model on a GPU, which tries what presets hold first and in turn with the "
-                "rest; else preset, and in a replay what was recorded besides")
+                "full of a search by model, which tries what presets hold first and in turn with the rest; else "
+                "preset")
         .group(group);
     app.add_option(
            "--budget", budget_,
@@ -129,7 +129,7 @@ class SearchCommand final : public SearchOptions {
     if (!budget_.empty()) session.budget = parse_budget(budget_);
     if (!strategy_.empty()) {
       require_strategy(strategy_);
-      session.strategy = session.replay_strategy = strategy_;
+      session.strategy = strategy_;
     } else if (context.config().strategy) {
       session.strategy = *context.config().strategy;
     }
@@ -140,11 +140,11 @@ class SearchCommand final : public SearchOptions {
       const KindOfProblem kind = kind_of(problem);
       if (task.templates.contains(kind)) continue;
       const space::TemplateSet set = problems_.templates_for(context.catalogue(), template_, problem);
-      task.templates.insert({kind, {grid_.of(set, learns && !full_), grid_.of(set, false)}});
+      task.templates.insert({kind, grid_.of(set, learns && !full_)});
     }
     if (!effort_.empty()) take_effort(task);
     OwnTemplates templates;
-    for (const auto& [kind, set] : task.templates) templates.push_back(set.in_replay);
+    for (const auto& [kind, set] : task.templates) templates.push_back(set);
     session.predictor = trained_model_before(context, task.measuring.database, templates);
     session.settled_clocks = trained_settled_clocks(context, task.measuring.database, std::move(templates));
     const auto objective = session::parse_objective(objective_);

@@ -8,6 +8,7 @@
 
 #include "db/database.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/commands/recorded_search.hpp"
 #include "tool/pgtune/measuring/announcement.hpp"
 #include "tool/pgtune/measuring/known_gpu.hpp"
 #include "tool/pgtune/measuring/stored_counters.hpp"
@@ -58,23 +59,20 @@ ExitCode show_result(Terminal& terminal, ResultDocument& results, const SearchOu
 ExitCode plan(Context& context, const SearchTask& task, ResultDocument& results) {
   const MeasuringOptions& options = task.measuring;
   const DeviceChoice choice = choose_device_to_plan(context, options.device);
-  const auto lock = options.clock.on(choice.source);
+  if (!choice.is_gpu()) options.clock.refuse_without_gpu();
+  const auto lock = choice.is_gpu() ? options.clock.request : std::nullopt;
   const bool unknown_clock = lock && !lock->mhz;
   session::SessionOptions session = options.session;
   if (lock && lock->mhz) session.conditions.locked_sm_clock_hz = *lock->mhz * 1e6;
-  announce(context.terminal(), {.choice = choice,
-                                .session = session,
-                                .database = options.database,
-                                .planning = true,
-                                .clock_unknown = unknown_clock});
+  announce(context.terminal(),
+           {.choice = choice, .session = session, .database = options.database, .clock_unknown = unknown_clock});
   std::optional<db::Database> database;
   if (!unknown_clock && !db::is_absent(options.database))
     database = db::Database::open(options.database, db::OpenMode::kReadOnly);
   std::optional<DatabaseStore> store;
   if (database) store.emplace(*database);
   for (const Problem& problem : task.problems) {
-    const auto [device, templates] = answering(choice, task.templates_of(problem, choice.source), problem);
-    const DryRun run = dry_run(problem, templates, device, session, store ? &*store : nullptr);
+    const DryRun run = dry_run(problem, task.templates_of(problem), choice, session, store ? &*store : nullptr);
     results.add([&] { return dry_run_text(run); }, [&] { return dry_run_json(run); });
   }
   return ExitCode::kDone;
@@ -99,8 +97,7 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
   std::vector<session::Answer> found;
   std::vector<std::optional<CounterReport>> counters;
   for (const Problem& problem : task.problems) {
-    const session::StoreKey key{problem, task.templates_of(problem, Source::kGpu), *info, Source::kGpu,
-                                session.conditions};
+    const session::StoreKey key{problem, task.templates_of(problem), *info, Source::kGpu, session.conditions};
     auto answer = session::answered_already(store, key, session);
     if (!answer) return std::nullopt;
     auto& known = counters.emplace_back();
@@ -114,7 +111,7 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
   for (std::size_t i = 0; i < found.size(); ++i) {
     const Problem& problem = task.problems[i];
     const SearchOutcome outcome{with_counts(problem, found[i].baseline.counts),
-                                task.templates_of(problem, Source::kGpu),
+                                task.templates_of(problem),
                                 choice,
                                 session.conditions,
                                 session::result_from_store(std::move(found[i])),
@@ -125,29 +122,33 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
   return code;
 }
 
-ExitCode search(Context& context, const SearchTask& task, ResultDocument& results) {
+ExitCode search(Context& context, const SearchTask& task, const std::vector<DeviceChoice>& choices,
+                ResultDocument& results) {
   Terminal& terminal = context.terminal();
-  const std::vector<DeviceChoice> choices = choose_devices(context, task.measuring.device);
   for (const auto& [kind, templates] : task.templates) {
-    for (const space::TemplateId& id : templates.on_gpu.ids())
+    for (const space::TemplateId& id : templates.ids())
       terminal.detail(fmt::format("template  {} {}", id.name, id.content_hash));
   }
   const auto search_on = [&](MeasuringRun& run, const Problem& problem) -> Shown {
-    const Answering by = answering(run.choice(), task.templates_of(problem, run.choice().source), problem);
-    SearchOutcome outcome{
-        problem, by.templates, by.device, run.session().conditions, run.search(problem, by), task.measuring.database};
+    const space::TemplateSet& templates = task.templates_of(problem);
+    SearchOutcome outcome{problem,
+                          templates,
+                          run.choice(),
+                          run.session().conditions,
+                          run.search(problem, templates),
+                          task.measuring.database};
     outcome.problem = with_counts(std::move(outcome.problem), outcome.result.baseline.counts);
     if (const auto& answer = outcome.result.answer; task.counters && answer && !run.signals().exit_code()) {
       std::vector<ContenderCounters> contenders = compared_contenders(*answer, outcome.result.baseline, 1);
-      if (outcome.result.from_store) outcome.counters = run.stored_counters(problem, by, contenders);
-      if (!outcome.counters) outcome.counters = run.counters(problem, by, std::move(contenders));
+      if (outcome.result.from_store) outcome.counters = run.stored_counters(problem, templates, contenders);
+      if (!outcome.counters) outcome.counters = run.counters(problem, templates, std::move(contenders));
     }
     return [&, signal = run.signals().exit_code(), outcome = std::move(outcome)] {
       return show_result(terminal, results, outcome, signal);
     };
   };
   const auto begun = [&](MeasuringRun& run, const Problem& problem) {
-    return run.is_begun(problem, answering(run.choice(), task.templates_of(problem, run.choice().source), problem));
+    return run.is_begun(problem, task.templates_of(problem));
   };
   return measure(context, task.measuring, choices, task.problems, results, search_on, begun);
 }
@@ -160,8 +161,10 @@ KindOfProblem kind_of(const Problem& problem) {
 
 ExitCode run(const SearchTask& task, Context& context, ResultDocument& results) {
   if (task.dry_run) return plan(context, task, results);
-  const auto answered = answer_without_gpu(context, task, results);
-  return answered ? *answered : search(context, task, results);
+  if (const auto answered = answer_without_gpu(context, task, results)) return *answered;
+  const std::vector<DeviceChoice> choices = choose_devices(context, task.measuring.device);
+  return choices.front().is_gpu() ? search(context, task, choices, results)
+                                  : print_recorded(context, task, choices.front(), results);
 }
 
 }  // namespace pgtune::tool

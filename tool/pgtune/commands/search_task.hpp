@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What pgtune search is asked for, and how it is done: planned, answered from the database, or searched.
+// What pgtune search is asked for, and how it is done: planned, answered from the database or by recordings, or
+// searched.
 #pragma once
 
 #include <map>
@@ -25,15 +26,11 @@ struct SearchTask {
   MeasuringOptions measuring;
   std::string effort;  ///< said before anything is measured; empty: none was asked for
   std::vector<Problem> problems;
-  struct Templates {
-    space::TemplateSet on_gpu, in_replay;  ///< they differ in whether presets leave anything out
-  };
-  std::map<KindOfProblem, Templates> templates;
+  std::map<KindOfProblem, space::TemplateSet> templates;
   bool dry_run = false, counters = false;
 
-  [[nodiscard]] const space::TemplateSet& templates_of(const Problem& problem, std::optional<Source> source) const {
-    const Templates& own = templates.at(kind_of(problem));
-    return source == Source::kReplay ? own.in_replay : own.on_gpu;
+  [[nodiscard]] const space::TemplateSet& templates_of(const Problem& problem) const {
+    return templates.at(kind_of(problem));
   }
 };
 

@@ -11,7 +11,6 @@
 #include "tool/pgtune/cli/terminal/pager.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
@@ -36,7 +35,7 @@ json shown_json(const StoredResult& result) {
             {"class", device_class(result.device).text()},
             {"uuid", result.device.uuid},
             {"driver", result.device.driver_version}}},
-          {"source", to_string(result.row.source)},
+          {"source", source_word(result)},
           {"conditions", conditions_json(conditions_of(result))},
           {"finished_at", result.row.finished_at},
           {"complete", result.answer.complete},
@@ -110,7 +109,7 @@ class ShowCommand final : public Command {
     const session::RankedVariant& best = result.answer.best();
     terminal.print(fmt::format("{}\n", terminal.styled(Style::kBold, result.problem.title())));
     print_wrapped(terminal, fmt::format("{}{}, driver {}, {}{}", device_class(result.device).hardware(),
-                                        result.row.source == Source::kReplay ? " (replayed from a recording)" : "",
+                                        result.row.source == Source::kReplay ? " (recorded)" : "",
                                         result.device.driver_version, result.row.finished_at,
                                         result.answer.complete               ? ""
                                         : session::has_enough(result.answer) ? ", ended when it was enough"

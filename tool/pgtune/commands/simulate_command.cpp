@@ -11,7 +11,7 @@
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/strategy_options.hpp"
 #include "tool/pgtune/foreign/foreign_file.hpp"
-#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/recording/recordings.hpp"
 #include "tool/pgtune/simulate/foreign_conversion.hpp"
 #include "tool/pgtune/simulate/learned_expectation.hpp"
 #include "tool/pgtune/simulate/simulation_view.hpp"

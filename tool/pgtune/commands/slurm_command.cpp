@@ -86,7 +86,7 @@ class SlurmCommand final : public Command {
     for (const char* name : {"--db", "--force", "--dry-run"}) app.remove_option(name);
     searched_ = app.options();
     app.option("--device")
-        .description("0 (default), which is the GPU that Slurm gives the task, replay, or replay:FILE");
+        .description("0 (default), which is the GPU that Slurm gives the task, recording, or recording:FILE");
     app.option("--jobs").description("Compile workers of a task (default: its cores)");
     const auto add = [&](const char* name, auto& target, const char* text, const char* description) {
       return app.add_option(name, target, description).option_text(text).group("Cluster");

@@ -14,7 +14,7 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/output_file.hpp"
-#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/recording/recordings.hpp"
 #include "tool/pgtune/simulate/foreign_conversion.hpp"
 
 namespace pgtune::tool {

@@ -22,14 +22,15 @@ constexpr std::chrono::seconds kDoctorPatience{120};
 constexpr std::size_t kMaxFactsBytes = 1U << 20U;
 /// An energy window of fewer steps is refused: its error would be a step at either end.
 constexpr int kStepsPerWindow = 50;
-constexpr const char* kReplayRemedy = "install one that supports CUDA 12.8 or newer, or search with --device replay";
+constexpr const char* kDriverRemedy =
+    "install one that supports CUDA 12.8 or newer; without it a search prints recorded answers";
 
 Check driver_check(const json& facts) {
   const json& driver = facts.at("driver");
   const auto cuda = driver.at("cuda").get<std::string>(), version = driver.at("version").get<std::string>();
   if (!cuda.empty()) return {"driver", CheckState::kOk, fmt::format("{}, up to CUDA {}", version, cuda), ""};
   return failed_check("driver", CheckState::kMissing,
-                      facts.value("problem", fmt::format("no NVIDIA driver on this machine; {}", kReplayRemedy)));
+                      facts.value("problem", fmt::format("no NVIDIA driver on this machine; {}", kDriverRemedy)));
 }
 
 Check gpu_check(const json& facts) {
@@ -176,7 +177,7 @@ std::vector<Check> checks_without_worker(const Error& problem, const std::string
   return {failed_check("worker", CheckState::kMissing, problem.text()),
           driver
               ? Check{"driver", CheckState::kOk, fmt::format("loaded ({})", driver_folder), ""}
-              : Check{"driver", CheckState::kMissing, fmt::format("none loaded (no {})", driver_folder), kReplayRemedy},
+              : Check{"driver", CheckState::kMissing, fmt::format("none loaded (no {})", driver_folder), kDriverRemedy},
           {"GPU, CUDA, NVML", CheckState::kNote, "not checked: that takes the worker",
            "see to the worker first, then run 'pgtune doctor' again"}};
 }

@@ -9,8 +9,8 @@
 
 namespace pgtune::tool {
 
-/// A measured result beats a replayed one, then the newer wins: newer is who has the higher session number, because a
-/// clock may have been set back.
+/// A result measured here beats a recorded one, then the newer wins: newer is who has the higher session number,
+/// because a clock may have been set back.
 [[nodiscard]] bool is_better(const StoredResult& a, const StoredResult& b);
 
 /// Whether what was tuned on one GPU counts for the other in an export: their device_class() is the same but for the

@@ -28,15 +28,15 @@ constexpr std::array kInvalidity{std::pair{std::string_view("correct"), OutcomeK
                                  std::pair{std::string_view("correctness"), OutcomeKind::kWrongResult},
                                  std::pair{std::string_view("timeout"), OutcomeKind::kTimeout}};
 /// Seconds of a unit, as files spell them.
-constexpr std::array kUnits{std::pair{std::string_view("s"), 1.0},
-                            std::pair{std::string_view("seconds"), 1.0},
-                            std::pair{std::string_view("ms"), 1e-3},
-                            std::pair{std::string_view("milliseconds"), 1e-3},
-                            std::pair{std::string_view("miliseconds"), 1e-3},
-                            std::pair{std::string_view("us"), 1e-6},
-                            std::pair{std::string_view("microseconds"), 1e-6},
-                            std::pair{std::string_view("ns"), 1e-9},
-                            std::pair{std::string_view("nanoseconds"), 1e-9}};
+constexpr std::array kTimeUnits{std::pair{std::string_view("s"), 1.0},
+                                std::pair{std::string_view("seconds"), 1.0},
+                                std::pair{std::string_view("ms"), 1e-3},
+                                std::pair{std::string_view("milliseconds"), 1e-3},
+                                std::pair{std::string_view("miliseconds"), 1e-3},
+                                std::pair{std::string_view("us"), 1e-6},
+                                std::pair{std::string_view("microseconds"), 1e-6},
+                                std::pair{std::string_view("ns"), 1e-9},
+                                std::pair{std::string_view("nanoseconds"), 1e-9}};
 
 template <typename Table>
 auto find_word(const Table& table, std::string_view word) {
@@ -51,8 +51,8 @@ std::string invalidity_of(OutcomeKind kind) {
 }
 
 double unit_of(const json& object, const std::string& name) {
-  const auto* const unit = find_word(kUnits, json_text(object, name, "ms"));
-  return unit != kUnits.end() ? unit->second : 0;
+  const auto* const unit = find_word(kTimeUnits, json_text(object, name, "ms"));
+  return unit != kTimeUnits.end() ? unit->second : 0;
 }
 
 /// The measurement that a result is judged by, in seconds.

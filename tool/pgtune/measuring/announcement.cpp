@@ -4,16 +4,14 @@
 #include <fmt/format.h>
 
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/replay/recorded_versions.hpp"
 
 namespace pgtune::tool {
 namespace {
 
-std::string clocks_line(std::optional<Source> source, const Conditions& conditions) {
+std::string clocks_line(const Conditions& conditions) {
   if (conditions.locked_sm_clock_hz > 0)
     return fmt::format("clocks    locked at {:.0f} MHz", conditions.locked_sm_clock_hz / 1e6);
-  return source == Source::kGpu ? "clocks    observed, not locked; --lock-clocks locks them (needs root)"
-                                : "clocks    observed when recorded, not locked; --lock-clocks locks a GPU's";
+  return "clocks    observed, not locked; --lock-clocks locks them (needs root)";
 }
 
 std::string regime_line(const Conditions& conditions) {
@@ -32,33 +30,18 @@ void warn_of_easy_data(Terminal& terminal, const Conditions& conditions) {
 }  // namespace
 
 void announce(Terminal& terminal, const Announcement& announcement) {
-  const DeviceChoice& choice = announcement.choice;
   const Conditions& conditions = announcement.session.conditions;
   terminal.note(announcement.clock_unknown
                     ? "clocks    to be locked; at which clock shows then, so nothing stored is counted"
-                    : clocks_line(choice.source, conditions));
+                    : clocks_line(conditions));
   for (const std::string& note : announcement.clock_notes) terminal.note("clocks    " + note);
   warn_of_easy_data(terminal, conditions);
-  for (const std::string& note : choice.notes) terminal.note(note);
-  if (choice.recorded_on.size() > 1) {
-    terminal.note(fmt::format("device    what the problem was recorded on: {}", fmt::join(choice.recorded_on, ", ")));
-  } else {
-    terminal.note("device    " + choice.description);
-  }
+  terminal.note("device    " + announcement.choice.description);
   for (const std::string& other : announcement.other_devices) terminal.note("device    " + other);
-  if (choice.source == Source::kReplay && !announcement.planning)
-    terminal.note("source    replay: stored measurements, nothing is compiled or timed here");
   terminal.note(regime_line(conditions));
   if (announcement.session.full)
     terminal.note("race      full: nothing is cut, every variant that is right gets all rounds");
   terminal.note("database  " + announcement.database);
-}
-
-void announce_answering(Terminal& terminal, const DeviceChoice& announced, const Answering& by) {
-  if (announced.recorded_on.size() > 1 || by.device.info.name != announced.info.name)
-    terminal.note("device    " + by.device.description);
-  const std::string lines = fact_note("version", versions_text(by.templates.other_versions()));
-  if (!lines.empty()) terminal.note(lines);
 }
 
 }  // namespace pgtune::tool

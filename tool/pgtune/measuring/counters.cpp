@@ -49,25 +49,22 @@ void take(ContenderCounters& contender, LaunchCounters read) {
 
 }  // namespace
 
-std::optional<CounterReport> MeasuringRun::stored_counters(const Problem& problem, const Answering& by,
+std::optional<CounterReport> MeasuringRun::stored_counters(const Problem& problem, const space::TemplateSet& templates,
                                                            std::vector<ContenderCounters> contenders) {
-  if (by.device.source != Source::kGpu) return std::nullopt;
-  return stored_report(store_, {problem, by.templates, by.device.info, Source::kGpu, session_.conditions},
-                       std::move(contenders));
+  return stored_report(store_, key_of(problem, templates), std::move(contenders));
 }
 
-CounterReport MeasuringRun::counters(const Problem& problem, const Answering& by,
+CounterReport MeasuringRun::counters(const Problem& problem, const space::TemplateSet& templates,
                                      std::vector<ContenderCounters> contenders) {
-  if (by.device.source != Source::kGpu) return {.missing = "they are read on a GPU, and a recording is none"};
   const session::BuildOne build = [&](protocol::BuildRequest wanted) {
     return build_one(shared_.context, shared_.options, std::move(wanted));
   };
-  CounterRequest request{.gpu = by.device.info.uuid, .prepare = {problem, session_.conditions}, .baseline = true};
+  CounterRequest request{.gpu = choice_.info.uuid, .prepare = {problem, session_.conditions}, .baseline = true};
   if (const auto prepared = gpu_ ? gpu_->prepared() : std::nullopt;
       prepared && prepared->problem == problem && prepared->conditions.key() == session_.conditions.key()) {
     request.prepare = *prepared;
   } else {
-    auto baselines = session::build_baselines(problem, by.templates, by.device.info, build);
+    auto baselines = session::build_baselines(problem, templates, choice_.info, build);
     if (!baselines) return {.missing = baselines.error().text()};
     request.prepare.builds = std::move(*baselines);
   }
@@ -78,7 +75,7 @@ CounterReport MeasuringRun::counters(const Problem& problem, const Answering& by
       request.algorithm = contender.algorithm;
       continue;
     }
-    auto built = build_variant(build, by.templates.of(*contender.variant), problem, by.device.info, *contender.variant);
+    auto built = build_variant(build, templates.of(*contender.variant), problem, choice_.info, *contender.variant);
     if (built) {
       request.variants.push_back(std::move(*built));
     } else {
@@ -88,7 +85,7 @@ CounterReport MeasuringRun::counters(const Problem& problem, const Answering& by
   close_gpu();  // the profiled worker may need the memory
   auto readings = read_counters(shared_.context.paths().worker, request, signals().flag());
   if (!readings) return {.missing = readings.error().text()};
-  const session::StoreKey key{problem, by.templates, by.device.info, Source::kGpu, session_.conditions};
+  const session::StoreKey key = key_of(problem, templates);
   std::size_t next = 0;
   for (ContenderCounters& contender : contenders) {
     if (!contender.missing.empty()) continue;
@@ -102,7 +99,7 @@ CounterReport MeasuringRun::counters(const Problem& problem, const Answering& by
   std::string baseline = baseline_of(contenders);
   return {.contenders = std::move(contenders),
           .baseline = std::move(baseline),
-          .ceilings = store_.ceilings(by.device.info, Source::kGpu)};
+          .ceilings = store_.ceilings(choice_.info, Source::kGpu)};
 }
 
 }  // namespace pgtune::tool

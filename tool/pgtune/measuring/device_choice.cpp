@@ -6,60 +6,35 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/replay/recorded_versions.hpp"
-#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/recording/recordings.hpp"
 #include "tuner/device/device_list.hpp"
 #include "tuner/model/architectures.hpp"
 
 namespace pgtune::tool {
 namespace {
 
-constexpr std::string_view kAutomatic = "auto", kEveryGpu = "all", kReplay = "replay";
-constexpr std::string_view kReplayFile = "replay:";
+constexpr std::string_view kAutomatic = "auto", kEveryGpu = "all", kRecording = "recording";
+constexpr std::string_view kRecordingFile = "recording:";
 constexpr const char* kPlanArchitecture = "sm_90a";
 constexpr const char* kDeviceRemedy =
-    "Give auto, a GPU's number or UUID ('pgtune devices' lists them), replay, or replay:FILE.";
+    "Give auto, a GPU's number or UUID ('pgtune devices' lists them), recording, or recording:FILE.";
 constexpr const char* kDevicesRemedy =
-    "Give auto, a GPU's number or UUID ('pgtune devices' lists them) or several of these after commas, all, replay, or "
-    "replay:FILE.";
+    "Give auto, a GPU's number or UUID ('pgtune devices' lists them) or several of these after commas, all, recording, "
+    "or recording:FILE.";
 
 bool is_number(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// The GPU becomes `info`, of `database`.
-void replay_on(DeviceChoice& choice, DeviceInfo info, const db::Database& database) {
-  choice.info = std::move(info);
-  choice.description =
-      fmt::format("{}, {}, replayed from {}", choice.info.name, choice.info.architecture, database.origin());
-}
-
-/// Chooses the GPU that most of the recordings were made on, and the first of these: what stands for all until a
-/// problem says which recording holds it.
-void replay_on_usual(DeviceChoice& choice) {
-  const std::vector<db::Database>& recordings = *choice.recordings;
-  std::map<std::string, std::vector<std::pair<DeviceInfo, const db::Database*>>> by_name;
-  for (const db::Database& recording : recordings) {
-    DeviceInfo own = recorded_device(recording);
-    std::string name = own.name;
-    by_name[std::move(name)].emplace_back(std::move(own), &recording);
-  }
-  const auto fewer = [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); };
-  const auto [device, database] = std::max_element(by_name.begin(), by_name.end(), fewer)->second.front();
-  replay_on(choice, device, *database);
-  for (const auto& [name, own] : by_name) choice.recorded_on.push_back(name);
-}
-
-DeviceChoice replay_choice(const std::string& file) {
+DeviceChoice recording_choice(const std::string& file) {
   DeviceChoice choice;
   choice.recordings = std::make_shared<const std::vector<db::Database>>(open_recordings(file));
-  choice.source = Source::kReplay;
-  replay_on_usual(choice);
+  choice.info = usual_device(*choice.recordings);
+  choice.description = fmt::format("{}, {}, of the recordings", choice.info.name, choice.info.architecture);
   return choice;
 }
 
@@ -108,22 +83,27 @@ DeviceChoice automatic_choice(const Context& context) {
   const auto devices = device::list_devices(context.paths().worker.string());
   if (devices) return gpu_choice(devices->front(), 0);
   if (!has_built_in_recording()) throw CommandError(devices.error());
-  DeviceChoice choice = replay_choice("");
-  choice.notes.emplace_back("No GPU to search on: replaying measurements that come with pgtune.");
-  choice.notes.push_back(fact_note("cause", devices.error().text()));
+  DeviceChoice choice = recording_choice("");
+  choice.no_gpu = devices.error().text();
   return choice;
+}
+
+void note_missing_gpu(Terminal& terminal, const DeviceChoice& choice) {
+  if (choice.no_gpu.empty()) return;
+  terminal.note(fmt::format("No GPU here: taking {}.", choice.description));
+  terminal.note(fact_note("cause", choice.no_gpu));
 }
 
 }  // namespace
 
 std::string_view source_word(const DeviceChoice& choice) {
-  return choice.source ? to_string(*choice.source) : "architecture";
+  if (choice.is_gpu()) return "gpu";
+  return choice.recordings ? "recorded" : "architecture";
 }
 
 DeviceChoice gpu_choice(const DeviceInfo& info, std::size_t ordinal) {
   DeviceChoice choice;
   choice.info = info;
-  choice.source = Source::kGpu;
   choice.ordinal = static_cast<int>(ordinal);
   choice.description =
       fmt::format("{}, GPU {}, {}, driver {}", info.name, ordinal, info.architecture, info.driver_version);
@@ -132,9 +112,9 @@ DeviceChoice gpu_choice(const DeviceInfo& info, std::size_t ordinal) {
 
 DeviceChoice choose_device(const Context& context, const std::string& option) {
   if (option == kAutomatic) return automatic_choice(context);
-  if (option == kReplay) return replay_choice("");
-  if (option.starts_with(kReplayFile) && option.size() > kReplayFile.size())
-    return replay_choice(option.substr(kReplayFile.size()));
+  if (option == kRecording) return recording_choice("");
+  if (option.starts_with(kRecordingFile) && option.size() > kRecordingFile.size())
+    return recording_choice(option.substr(kRecordingFile.size()));
   if (names_gpu(option)) return chosen_gpu(gpus_of(context), option);
   fail_unknown(option, kDeviceRemedy);
 }
@@ -146,7 +126,7 @@ std::vector<DeviceChoice> choose_devices(const Context& context, const std::stri
     for (std::size_t i = 0; i < devices.size(); ++i) choices.push_back(gpu_choice(devices[i], i));
     return choices;
   }
-  if (option == kAutomatic || option == kReplay || option.starts_with(kReplayFile))
+  if (option == kAutomatic || option == kRecording || option.starts_with(kRecordingFile))
     return {choose_device(context, option)};
   const std::vector<std::string> words = words_of(option);
   if (!std::all_of(words.begin(), words.end(), names_gpu)) fail_unknown(option, kDevicesRemedy);
@@ -156,25 +136,33 @@ std::vector<DeviceChoice> choose_devices(const Context& context, const std::stri
     const auto same = [&](const DeviceChoice& other) { return other.info.uuid == choice.info.uuid; };
     if (std::any_of(choices.begin(), choices.end(), same))
       throw CommandError(ErrorKind::kUsage,
-                         fmt::format("--device '{}' names GPU {} twice. Name it once.", option, choice.ordinal));
+                         fmt::format("--device '{}' names GPU {} twice. Name it once.", option, *choice.ordinal));
     choices.push_back(std::move(choice));
   }
   return choices;
 }
 
+void require_gpu(const DeviceChoice& choice, std::string_view what) {
+  if (choice.is_gpu()) return;
+  const std::string cause = choice.no_gpu.empty() ? "" : fmt::format(", and there is none: {}", choice.no_gpu);
+  throw CommandError(ErrorKind::kEnvironment,
+                     fmt::format("{} needs a GPU{}. Recordings hold answers of searches alone, which 'pgtune search' "
+                                 "prints without one.",
+                                 what, cause));
+}
+
 DeviceChoice choose_device_to_plan(Context& context, const std::string& option) {
-  if (option != kAutomatic || has_built_in_recording()) {
-    DeviceChoice choice = std::move(choose_devices(context, option).front());
-    for (const std::string& note : choice.notes) context.terminal().note(note);
-    return choice;
-  }
-  const auto devices = device::list_devices(context.paths().worker.string());
-  if (devices) return gpu_choice(devices->front(), 0);
-  context.terminal().note(
-      fmt::format("No GPU here ({}): planning for a typical {} GPU.", devices.error().text(), kPlanArchitecture));
   DeviceChoice choice;
-  choice.info = architecture_info(kPlanArchitecture).value();
-  choice.description = fmt::format("a typical {} GPU", kPlanArchitecture);
+  if (option != kAutomatic || has_built_in_recording()) {
+    choice = std::move(choose_devices(context, option).front());
+  } else if (const auto devices = device::list_devices(context.paths().worker.string())) {
+    return gpu_choice(devices->front(), 0);
+  } else {
+    choice.info = architecture_info(kPlanArchitecture).value();
+    choice.description = fmt::format("a typical {} GPU", kPlanArchitecture);
+    choice.no_gpu = devices.error().text();
+  }
+  note_missing_gpu(context.terminal(), choice);
   return choice;
 }
 
@@ -184,16 +172,8 @@ DeviceInfo device_or_architecture(Context& context, const std::string& option) {
     throw CommandError(ErrorKind::kUsage, fmt::format("unknown architecture '{}'; this pgtune knows: {}", option,
                                                       fmt::join(known_architectures(), ", ")));
   DeviceChoice choice = choose_device(context, option);
-  for (const std::string& note : choice.notes) context.terminal().note(note);
+  note_missing_gpu(context.terminal(), choice);
   return std::move(choice.info);
-}
-
-Answering answering(const DeviceChoice& choice, const space::TemplateSet& templates, const Problem& problem) {
-  if (choice.source != Source::kReplay) return {choice, templates};
-  Answering out{choice, recorded_versions(*choice.recordings, templates, problem)};
-  if (const db::Database* const database = database_holding(*choice.recordings, out.templates, problem))
-    replay_on(out.device, recorded_device(*database, out.templates, problem), *database);
-  return out;
 }
 
 }  // namespace pgtune::tool

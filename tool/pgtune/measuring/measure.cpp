@@ -74,7 +74,7 @@ ExitCode measure_in_turn(MeasuringRun& device, const std::vector<Problem>& probl
         terminal.error(error.what());
         return worse(code, *signal());
       }
-      const bool of_the_problem = error.kind() == ErrorKind::kUsage || device.choice().source == Source::kReplay;
+      const bool of_the_problem = error.kind() == ErrorKind::kUsage;
       if (problems.size() == 1 || !of_the_problem) throw;
       terminal.error(fmt::format("{}: {}", problem.title(), error.what()));
       results.add_error(problem, error.what());
@@ -108,9 +108,10 @@ ExitCode measure(Context& context, const MeasuringOptions& options, const std::v
                  const std::vector<Problem>& problems, ResultDocument& results, const Work& work, const Begun& begun) {
   Terminal& terminal = context.terminal();
   const StopSignals signals;
-  MeasuringRun::Shared shared{.context = context, .options = options, .signals = signals, .compile = nullptr};
-  if (choices.front().source == Source::kGpu)
-    shared.compile = compile_service(context.paths(), options.compile, choices.size());
+  const MeasuringRun::Shared shared{.context = context,
+                                    .options = options,
+                                    .signals = signals,
+                                    .compile = compile_service(context.paths(), options.compile, choices.size())};
   Devices devices;
   ExitCode code = ExitCode::kDone;
   try {

@@ -24,16 +24,11 @@ void read_choice(const char* option, const std::string& text, std::optional<Valu
 
 }  // namespace
 
-void ClockWish::refuse_without_gpu(std::optional<Source> source) const {
-  if (demanded && source != Source::kGpu)
+void ClockWish::refuse_without_gpu() const {
+  if (demanded)
     throw CommandError(ErrorKind::kUsage,
                        "--lock-clocks locks the clocks of a GPU, and none is used here. Leave it out, or choose a GPU "
                        "with --device.");
-}
-
-std::optional<LockRequest> ClockWish::on(std::optional<Source> source) const {
-  refuse_without_gpu(source);
-  return source == Source::kGpu ? request : std::nullopt;
 }
 
 void MeasuringArguments::add_to(CommandLine& app, const Offered& offered) {

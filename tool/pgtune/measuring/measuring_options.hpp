@@ -29,10 +29,8 @@ struct ClockWish {
   bool demanded = false;               ///< by --lock-clocks, not by the configuration file alone
   std::optional<LockRequest> request;  ///< for a GPU
 
-  /// Throws CommandError (usage) where a lock is demanded and `source` is not a GPU: nothing else has clocks.
-  void refuse_without_gpu(std::optional<Source> source) const;
-  /// What to lock on a device of `source`. Throws as refuse_without_gpu().
-  [[nodiscard]] std::optional<LockRequest> on(std::optional<Source> source) const;
+  /// Throws CommandError (usage) where a lock is demanded: there is no GPU whose clocks could be locked.
+  void refuse_without_gpu() const;
 };
 
 struct MeasuringOptions {

@@ -7,10 +7,7 @@
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tool/pgtune/measuring/announcement.hpp"
 #include "tool/pgtune/measuring/gpu_wait.hpp"
-#include "tool/pgtune/replay/recording_loader.hpp"
-#include "tuner/device/replay_device.hpp"
 #include "tuner/device/worker_device.hpp"
 #include "tuner/session/answer/answered.hpp"
 #include "tuner/util/quiet_thread.hpp"
@@ -48,12 +45,10 @@ MeasuringRun::MeasuringRun(const Shared& shared, DeviceChoice choice)
       session_(shared.options.session),
       database_(db::Database::open(shared.options.database, db::OpenMode::kReadWriteCreate)),
       store_(database_) {
-  if (const auto request = shared.options.clock.on(choice_.source)) lock_clock(*request);
+  if (const auto& request = shared.options.clock.request) lock_clock(*request);
 }
 
-std::string MeasuringRun::name() const {
-  return choice_.source == Source::kGpu ? fmt::format("GPU {}", choice_.ordinal) : "replay";
-}
+std::string MeasuringRun::name() const { return fmt::format("GPU {}", *choice_.ordinal); }
 
 void MeasuringRun::lock_clock(const LockRequest& request) {
   require_gpu();
@@ -84,18 +79,13 @@ void MeasuringRun::require_gpu() {
   if (!lock_) throw CommandError(ErrorKind::kEnvironment, fmt::format("{} is still busy with another pgtune", name()));
 }
 
-device::Device& MeasuringRun::open(const Problem& problem, const Answering& by,
-                                   const session::ProgressCallback& progress) {
-  if (by.device.source == Source::kReplay) {
-    replay_ = std::make_unique<device::ReplayDevice>(load_recording(*by.device.recordings, by.templates, problem));
-    return *replay_;
-  }
+device::Device& MeasuringRun::open(const Problem& problem, const session::ProgressCallback& progress) {
   if (gpu_ == nullptr) {
     require_gpu();
     session::Progress opening;  // which takes seconds on a large host
     opening.problem = problem;
     progress(opening);
-    gpu_ = open_gpu(shared_, by.device.info);
+    gpu_ = open_gpu(shared_, choice_.info);
     warn_of_others();
   }
   return *gpu_;
@@ -113,38 +103,35 @@ void MeasuringRun::warn_of_others() {
 }
 
 template <typename Session>
-auto MeasuringRun::on_device(const Problem& problem, const Answering& by, const Session& session) {
-  announce_answering(shared_.context.terminal(), choice_, by);
+auto MeasuringRun::on_device(const Problem& problem, const Session& session) {
   const session::ProgressCallback progress = [this](const session::Progress& state) { view_->update(state); };
-  device::Device& device = open(problem, by, progress);
+  device::Device& device = open(problem, progress);
   const AtWork at_work(*shared_.at_work);
   auto result = session(device, progress);
   view_->clear();
   return value_or_throw(std::move(result));
 }
 
-session::StoreKey MeasuringRun::key_of(const Problem& problem, const Answering& by) const {
-  return {problem, by.templates, by.device.info, Source::kGpu, session_.conditions};
+session::StoreKey MeasuringRun::key_of(const Problem& problem, const space::TemplateSet& templates) const {
+  return {problem, templates, choice_.info, Source::kGpu, session_.conditions};
 }
 
-bool MeasuringRun::is_begun(const Problem& problem, const Answering& by) {
-  return by.device.source == Source::kGpu && session::is_begun(store_, key_of(problem, by), session_);
+bool MeasuringRun::is_begun(const Problem& problem, const space::TemplateSet& templates) {
+  return session::is_begun(store_, key_of(problem, templates), session_);
 }
 
-session::SearchResult MeasuringRun::search(const Problem& problem, const Answering& by) {
-  if (by.device.source == Source::kGpu) {
-    if (auto answer = session::answered_already(store_, key_of(problem, by), session_))
-      return session::result_from_store(std::move(*answer));
-  }
-  return on_device(problem, by, [&](device::Device& device, const session::ProgressCallback& progress) {
-    return session::run_search(problem, by.templates, device, store_, session_, signals().flag(), progress);
+session::SearchResult MeasuringRun::search(const Problem& problem, const space::TemplateSet& templates) {
+  if (auto answer = session::answered_already(store_, key_of(problem, templates), session_))
+    return session::result_from_store(std::move(*answer));
+  return on_device(problem, [&](device::Device& device, const session::ProgressCallback& progress) {
+    return session::run_search(problem, templates, device, store_, session_, signals().flag(), progress);
   });
 }
 
-session::BenchResult MeasuringRun::bench(const Problem& problem, const Answering& by,
+session::BenchResult MeasuringRun::bench(const Problem& problem, const space::TemplateSet& templates,
                                          const session::BenchRequest& request) {
-  return on_device(problem, by, [&](device::Device& device, const session::ProgressCallback& progress) {
-    return session::run_bench(problem, by.templates, device, store_, request, session_, signals().flag(), progress);
+  return on_device(problem, [&](device::Device& device, const session::ProgressCallback& progress) {
+    return session::run_bench(problem, templates, device, store_, request, session_, signals().flag(), progress);
   });
 }
 

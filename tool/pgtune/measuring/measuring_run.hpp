@@ -25,8 +25,8 @@
 namespace pgtune::tool {
 
 /// One device at work for a command, with a connection of its own to the database. A GPU is opened for the first
-/// problem that needs it, and kept, and so is its lock against other processes; a replay is of one problem. Made and
-/// destroyed by the command's thread, used by one thread, which closes the GPU before it ends.
+/// problem that needs it, and kept, and so is its lock against other processes. Made and destroyed by the command's
+/// thread, used by one thread, which closes the GPU before it ends.
 class MeasuringRun {
  public:
   /// What all devices of a command have in common; outlives them.
@@ -34,7 +34,7 @@ class MeasuringRun {
     Context& context;
     const MeasuringOptions& options;
     const StopSignals& signals;
-    std::shared_ptr<device::CompileService> compile;  ///< null: nothing is built
+    std::shared_ptr<device::CompileService> compile;
     std::shared_ptr<device::GpusAtWork> at_work = std::make_shared<device::GpusAtWork>(0);
   };
 
@@ -43,12 +43,12 @@ class MeasuringRun {
   MeasuringRun(const Shared& shared, DeviceChoice choice);
 
   [[nodiscard]] const DeviceChoice& choice() const { return choice_; }
-  /// "GPU 0"; of a replay "replay".
+  /// "GPU 0".
   [[nodiscard]] std::string name() const;
   /// As asked for, with the clock that is locked.
   [[nodiscard]] const session::SessionOptions& session() const { return session_; }
-  /// Of the pool that all devices share; 1 where nothing is built.
-  [[nodiscard]] std::size_t compile_workers() const { return shared_.compile ? shared_.compile->workers() : 1; }
+  /// Of the pool that all devices share.
+  [[nodiscard]] std::size_t compile_workers() const { return shared_.compile->workers(); }
   [[nodiscard]] session::Store& store() { return store_; }
   [[nodiscard]] const StopSignals& signals() const { return shared_.signals; }
   /// What locking the clocks left to say; empty where nothing.
@@ -59,24 +59,25 @@ class MeasuringRun {
   void show_progress_in(ProgressView& view) { view_ = &view; }
   void clear_progress() { view_->clear(); }
 
-  /// Each opens the device it is given, or finds it open, and shows the progress. `by`: of answering(). Throw
-  /// CommandError. A search that is answered already opens no GPU.
-  [[nodiscard]] session::SearchResult search(const Problem& problem, const Answering& by);
-  /// Whether that goes on with what an earlier search left; never on a replay.
-  [[nodiscard]] bool is_begun(const Problem& problem, const Answering& by);
-  [[nodiscard]] session::BenchResult bench(const Problem& problem, const Answering& by,
+  /// Each opens the GPU, or finds it open, and shows the progress. Throw CommandError. A search that is answered
+  /// already opens no GPU.
+  [[nodiscard]] session::SearchResult search(const Problem& problem, const space::TemplateSet& templates);
+  /// Whether that goes on with what an earlier search left.
+  [[nodiscard]] bool is_begun(const Problem& problem, const space::TemplateSet& templates);
+  [[nodiscard]] session::BenchResult bench(const Problem& problem, const space::TemplateSet& templates,
                                            const session::BenchRequest& request);
 
   /// Fills in what hardware counters say of the contenders, the baseline last: a worker of its own launches each once
   /// under the profiler, for which the GPU is closed. They are stored. Whatever is in the way is in the report.
-  [[nodiscard]] CounterReport counters(const Problem& problem, const Answering& by,
+  [[nodiscard]] CounterReport counters(const Problem& problem, const space::TemplateSet& templates,
                                        std::vector<ContenderCounters> contenders);
   /// The newest stored ones of the same; nothing unless everybody has some.
-  [[nodiscard]] std::optional<CounterReport> stored_counters(const Problem& problem, const Answering& by,
+  [[nodiscard]] std::optional<CounterReport> stored_counters(const Problem& problem,
+                                                             const space::TemplateSet& templates,
                                                              std::vector<ContenderCounters> contenders);
 
-  /// With --wait, on a GPU whose lock it does not have yet.
-  [[nodiscard]] bool waits_for_gpu() const { return shared_.options.wait && choice_.source == Source::kGpu && !lock_; }
+  /// With --wait, for the lock of its GPU.
+  [[nodiscard]] bool waits_for_gpu() const { return shared_.options.wait && !lock_; }
   /// Takes the GPU's lock. Where another process has it, waits with --wait until `give_up` says that it is not worth
   /// it any more, else throws CommandError (environment).
   void hold_gpu(const std::function<bool()>& give_up);
@@ -89,17 +90,16 @@ class MeasuringRun {
 
  private:
   /// Of what a GPU measures, under the conditions asked for.
-  [[nodiscard]] session::StoreKey key_of(const Problem& problem, const Answering& by) const;
+  [[nodiscard]] session::StoreKey key_of(const Problem& problem, const space::TemplateSet& templates) const;
   void lock_clock(const LockRequest& request);
   /// Tells the user who else computes on the GPU that was opened, before hours go into times that are worth nothing.
   void warn_of_others();
   /// Takes the GPU's lock or throws CommandError (environment), also where a signal ended the wait.
   void require_gpu();
-  [[nodiscard]] device::Device& open(const Problem& problem, const Answering& by,
-                                     const session::ProgressCallback& progress);
-  /// What `session` returns for the device that answers, with its progress shown.
+  [[nodiscard]] device::Device& open(const Problem& problem, const session::ProgressCallback& progress);
+  /// What `session` returns for the GPU, with its progress shown.
   template <typename Session>
-  [[nodiscard]] auto on_device(const Problem& problem, const Answering& by, const Session& session);
+  [[nodiscard]] auto on_device(const Problem& problem, const Session& session);
 
   Shared shared_;
   DeviceChoice choice_;
@@ -109,7 +109,7 @@ class MeasuringRun {
   ProgressView* view_ = nullptr;
   std::optional<GpuLock> lock_;
   std::optional<ClockGuard> guard_;
-  std::unique_ptr<device::Device> gpu_, replay_;
+  std::unique_ptr<device::Device> gpu_;
 };
 
 /// What is left to do of a problem that was measured: shows its result and says how it ended. Called in the thread of

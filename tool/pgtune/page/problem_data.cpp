@@ -7,7 +7,6 @@
 #include <string>
 
 #include "tool/pgtune/cli/terminal/quantity.hpp"
-#include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
@@ -83,7 +82,7 @@ json roof_data(const RooflinePoint& point) {
 }
 
 std::string marks(const StoredResult& result) {
-  return std::string(is_replay(result) ? "*" : "") + (is_of_other_version(result) ? "+" : "");
+  return std::string(is_recorded(result) ? "*" : "") + (is_of_other_version(result) ? "+" : "");
 }
 
 /// Rows of a label and a text; what is empty is left out.
@@ -181,8 +180,7 @@ json provenance_data(const StoredResult& result, const db::SessionRow& session, 
                      SharedTexts& texts) {
   const DeviceInfo& device = result.device;
   Facts facts(texts);
-  facts.add("source", is_replay(result) ? "replayed from a recording, not measured by the machine that searched"
-                                        : "measured on this GPU");
+  facts.add("source", is_recorded(result) ? "recorded on another machine" : "measured on this GPU");
   facts.add("GPU", device_class(device).text());
   facts.add("board", device.uuid);
   facts.add("driver", device.driver_version);

@@ -7,7 +7,7 @@
 
 #include "db/queries/queries.hpp"
 #include "tool/pgtune/measuring/store_rows.hpp"
-#include "tool/pgtune/replay/record_text.hpp"
+#include "tool/pgtune/recording/record_text.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 

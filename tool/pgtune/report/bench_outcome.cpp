@@ -10,7 +10,6 @@
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_facts.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
@@ -117,7 +116,6 @@ std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
   std::string out =
       terminal.styled(Style::kBold, fmt::format("{}", fmt::join(wrap_text(title, kTextWidth), "\n"))) + '\n';
   for (const std::string& line : wrap_text(outcome.device.description, kTextWidth)) out += line + '\n';
-  out += fact("version", versions_text(outcome.templates.other_versions()));
   const std::vector<BenchComparison> compared = comparisons(outcome);
   if (outcome.result.answer) {
     out += comparison_table(baseline_name(*outcome.result.answer), compared) +
@@ -163,7 +161,6 @@ json bench_json(const BenchOutcome& outcome) {
               {"this_board", !stored_elsewhere(outcome)},
               {"source", source_word(outcome.device)},
               {"template", outcome.templates.id().name},
-              {"other_versions", other_versions_json(outcome.templates.other_versions())},
               {"conditions", conditions_json(outcome.conditions)},
               {"stored_at", outcome.stored ? json(outcome.stored->finished_at) : json(nullptr)},
               {"stored_sampling", outcome.stored ? json(to_string(outcome.stored->sampling)) : json(nullptr)},

@@ -17,7 +17,7 @@ namespace pgtune::tool {
 
 struct BenchOutcome {
   Problem problem;
-  space::TemplateSet templates;  ///< it and the device: of answering()
+  space::TemplateSet templates;
   DeviceChoice device;
   Conditions conditions;
   std::optional<session::Answer> stored;  ///< the answer the variants were chosen from, where there is one

@@ -142,7 +142,7 @@ json boards_report_json(const std::vector<StoredResult>& results) {
       }
       rows.push_back({{"problem", row.winner->problem},
                       {"device_class", group.device_class},
-                      {"source", to_string(row.winner->row.source)},
+                      {"source", source_word(*row.winner)},
                       {"conditions", conditions_json(row.winner->conditions)},
                       {"template", row.winner->answer.best().variant.template_name},
                       {"other_versions", other_versions_json(row.winner->other_versions)},
@@ -180,7 +180,7 @@ std::string boards_report_csv(const std::vector<StoredResult>& results) {
     for (const BoardRow& row : group.rows) {
       const Variant& variant = row.winner->answer.best().variant;
       std::vector<std::string> cells{
-          row.winner->problem.title(),    group.device_class,    std::string(to_string(row.winner->row.source)),
+          row.winner->problem.title(),    group.device_class,    std::string(source_word(*row.winner)),
           row.winner->row.conditions_key, variant.template_name, variant.key()};
       for (const std::string& board : boards) {
         const auto place = std::find(group.boards.begin(), group.boards.end(), board);

@@ -8,8 +8,6 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/replay/recorded_versions.hpp"
-#include "tool/pgtune/replay/recording_loader.hpp"
 #include "tool/pgtune/report/answer_facts.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/result_json.hpp"
@@ -23,20 +21,15 @@ namespace pgtune::tool {
 DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, const DeviceChoice& device,
                const session::SessionOptions& options, session::Store* store) {
   DryRun run(problem, templates, device, options.conditions);
-  space::Enumeration enumeration = value_or_throw(space::enumerate(templates, problem, device.info));
+  const space::Enumeration enumeration = value_or_throw(space::enumerate(templates, problem, device.info));
   run.space = enumeration.space;
   run.after_constraints = enumeration.after_constraints;
   run.legal = enumeration.legal;
-  std::vector<Variant> searched = std::move(enumeration.variants);
-  if (device.recordings) {
-    const std::vector<Variant> recorded = recorded_variants(*device.recordings, templates, problem);
-    searched = value_or_throw(space::legal_variants(templates, problem, device.info, recorded)).variants;
-  }
-  run.valid = static_cast<std::int64_t>(searched.size());
-  if (store != nullptr && device.source) {
-    const session::StoreKey key{problem, templates, device.info, *device.source, options.conditions};
+  run.valid = static_cast<std::int64_t>(enumeration.variants.size());
+  if (store != nullptr) {
+    const session::StoreKey key{problem, templates, device.info, Source::kGpu, options.conditions};
     const auto trials = session::resumable(store->trials(key), options.retry_failed);
-    for (const Variant& variant : searched) run.known += trials.contains(variant.id()) ? 1 : 0;
+    for (const Variant& variant : enumeration.variants) run.known += trials.contains(variant.id()) ? 1 : 0;
     if (const auto answer = session::answered_already(*store, key, options)) {
       run.answered_at = answer->finished_at;
       run.answered_by = answer->board;
@@ -48,13 +41,10 @@ DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, cons
 
 std::string dry_run_text(const DryRun& run) {
   std::string out = fmt::format("{} with {}\n", run.problem.title(), run.templates.title());
-  out += fact("version", versions_text(run.templates.other_versions()));
   out += fmt::format("  {:>9}  points in the space\n", run.space);
   out += fmt::format("  {:>9}  after the constraints\n", run.after_constraints);
   out += fmt::format("  {:>9}  valid for this problem on {}\n", run.legal, run.device.info.name);
-  if (run.valid != run.legal)
-    out += fmt::format("  {:>9}  of them in the preset{}; --grid full takes all\n", run.valid,
-                       run.device.recordings ? " or recorded" : "");
+  if (run.valid != run.legal) out += fmt::format("  {:>9}  of them in the preset; --grid full takes all\n", run.valid);
   out += fmt::format("  {:>9}  of them known from earlier searches\n", run.known);
   out += fmt::format("  {:>9}  to build and measure\n", run.to_build);
   if (!run.answered_at.empty() && run.answered_by == run.device.info.uuid)
@@ -72,7 +62,6 @@ nlohmann::json dry_run_json(const DryRun& run) {
           {"dry_run", true},
           {"problem", run.problem},
           {"template", run.templates.id().name},
-          {"other_versions", other_versions_json(run.templates.other_versions())},
           {"device", run.device.info},
           {"source", source_word(run.device)},
           {"conditions", conditions_json(run.conditions)},

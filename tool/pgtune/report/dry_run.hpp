@@ -21,7 +21,7 @@ struct DryRun {
   DeviceChoice device;
   Conditions conditions;
   std::int64_t space = 0, after_constraints = 0, legal = 0;
-  std::int64_t valid = 0;     ///< legal ones that the presets let through, or that a replay has recorded
+  std::int64_t valid = 0;     ///< legal ones that the presets let through
   std::int64_t known = 0;     ///< valid variants with a stored outcome
   std::int64_t to_build = 0;  ///< valid variants without, all of them with --force
   std::string answered_at;    ///< when the stored answer was found that a search would return; empty: none

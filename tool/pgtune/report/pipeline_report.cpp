@@ -11,7 +11,7 @@
 #include "db/queries/stored_records.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/replay/record_text.hpp"
+#include "tool/pgtune/recording/record_text.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/util/fields_json.hpp"

@@ -35,7 +35,7 @@ std::optional<Energies> energies(const StoredResult& result) {
 
 /// The joules of settled samples as a sentence, which stands where no windows were measured; nothing where they do not
 /// say.
-std::string settled_text(const StoredResult& result) {
+std::string settled_joules_text(const StoredResult& result) {
   const session::Answer& answer = result.answer;
   if (energies(result) || !answer.best().settled_energy || !answer.baseline_settled_energy) return {};
   return settled_energy_text(*answer.best().settled_energy, *answer.baseline_settled_energy, baseline_name(answer));
@@ -168,9 +168,9 @@ void print_power_report(Terminal& terminal, const std::vector<StoredResult>& res
       print_wrapped(terminal, text);
     }
   };
-  list("By settled samples alone, without windows of steady load:", settled_text);
+  list("By settled samples alone, without windows of steady load:", settled_joules_text);
   list("Energy was not measured of:", [](const StoredResult& result) {
-    return energies(result) || !settled_text(result).empty() ? std::string() : measure_command(result);
+    return energies(result) || !settled_joules_text(result).empty() ? std::string() : measure_command(result);
   });
   print_baseline_legend(terminal, results);
   print_marks_legend(terminal, results);

@@ -57,7 +57,7 @@ std::vector<std::string> result_cells(const StoredResult& result) {
           device_class(result.device).text(),
           result.device.uuid,
           result.device.driver_version,
-          std::string(to_string(result.row.source)),
+          std::string(source_word(result)),
           variant.template_name,
           result.row.variant_origin.content_hash,
           is_of_other_version(result) ? "1" : "0",
@@ -76,7 +76,7 @@ nlohmann::json result_identity(const StoredResult& result) {
           {"device", result.device.name},
           {"device_class", device_class(result.device).text()},
           {"device_uuid", result.device.uuid},
-          {"source", to_string(result.row.source)},
+          {"source", source_word(result)},
           {"template", result.answer.best().variant.template_name},
           {"other_versions", other_versions_json(result.other_versions)},
           {"variant", result.answer.best().variant.key()},
@@ -102,12 +102,14 @@ void print_headline(Terminal& terminal, const ResultGroup& group) {
     terminal.print(terminal.styled(Style::kBold, line) + '\n');
 }
 
-bool is_replay(const StoredResult& result) { return result.row.source == Source::kReplay; }
+bool is_recorded(const StoredResult& result) { return result.row.source == Source::kReplay; }
+
+std::string_view source_word(const StoredResult& result) { return is_recorded(result) ? "recorded" : "gpu"; }
 
 bool is_of_other_version(const StoredResult& result) { return !result.other_versions.empty(); }
 
 std::string marked_title(const StoredResult& result) {
-  return result.problem.title() + (is_replay(result) ? " *" : "") + (is_of_other_version(result) ? " +" : "");
+  return result.problem.title() + (is_recorded(result) ? " *" : "") + (is_of_other_version(result) ? " +" : "");
 }
 
 namespace {
@@ -147,12 +149,11 @@ std::string row_title(const StoredResult& result) {
     if (after_word) c = '=';
     after_word = !after_word;
   }
-  return parts.shape + (is_replay(result) ? "*" : "") + (is_of_other_version(result) ? "+" : "") + parts.further;
+  return parts.shape + (is_recorded(result) ? "*" : "") + (is_of_other_version(result) ? "+" : "") + parts.further;
 }
 
 void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& results) {
-  if (std::any_of(results.begin(), results.end(), is_replay))
-    terminal.print("* replayed from a recording, not measured on this machine\n");
+  if (std::any_of(results.begin(), results.end(), is_recorded)) terminal.print("* recorded on another machine\n");
   if (std::any_of(results.begin(), results.end(), is_of_other_version))
     terminal.print("+ measured with another version of the template than this build's: a hint\n");
 }

@@ -32,10 +32,12 @@ struct ResultGroup {
 /// The headline in at most 80 columns, bold on request of the terminal.
 void print_headline(Terminal& terminal, const ResultGroup& group);
 
-[[nodiscard]] bool is_replay(const StoredResult& result);
+[[nodiscard]] bool is_recorded(const StoredResult& result);
+/// As JSON and CSV say it: "gpu" or "recorded".
+[[nodiscard]] std::string_view source_word(const StoredResult& result);
 /// Whether its best variant is of another version of the template than this build's.
 [[nodiscard]] bool is_of_other_version(const StoredResult& result);
-/// "4096x4096x4096 f32 nn"; behind it replayed results have a '*', those of another version of the template a '+'.
+/// "4096x4096x4096 f32 nn"; behind it recorded results have a '*', those of another version of the template a '+'.
 [[nodiscard]] std::string marked_title(const StoredResult& result);
 /// Results of a table whose problems have dtype and layout in common.
 struct TableSection {

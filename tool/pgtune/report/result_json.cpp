@@ -79,12 +79,6 @@ json conditions_json(const Conditions& conditions) {
   return out;
 }
 
-json other_versions_json(const std::vector<space::OtherVersion>& others) {
-  json out = json::array();
-  for (const space::OtherVersion& other : others) out.push_back(other.name);
-  return out;
-}
-
 json ranked_json(const session::RankedVariant& ranked, const Problem& problem, bool from_final) {
   const bool compared = ranked.ratio_to_baseline > 0, clocked = ranked.cycles_ratio > 0;
   return {{"template", ranked.variant.template_name},
@@ -117,35 +111,39 @@ json result_json(const SearchOutcome& outcome) {
   const session::SearchResult& result = outcome.result;
   const session::Answer* answer = result.answer ? &*result.answer : nullptr;
   const int best_algorithm = answer != nullptr ? answer->compared_algorithm(result.baseline) : result.baseline.best;
-  json out = {{"schema", kJsonSchema},
-              {"problem", outcome.problem},
-              {"device", outcome.device.info},
-              {"device_class", device_class(outcome.device.info).text()},
-              {"measured_on", answer != nullptr ? json(answer->board) : json(nullptr)},
-              {"this_board", answer != nullptr ? json(answer->board == outcome.device.info.uuid) : json(nullptr)},
-              {"source", source_word(outcome.device)},
-              {"conditions", conditions_json(outcome.conditions)},
-              {"templates", templates_json(outcome.templates)},
-              {"other_versions", other_versions_json(outcome.templates.other_versions())},
-              {"template_hash",
-               answer != nullptr ? json(outcome.templates.of(answer->best().variant).content_hash) : json(nullptr)},
-              {"best", answer != nullptr ? best_json(*answer, outcome.problem) : json(nullptr)},
-              {"baseline",
-               {{"library", result.baseline.library},
-                {"first", algorithm_json(outcome, result.baseline, result.baseline.first,
-                                         answer != nullptr ? answer->baseline_first_s : 0)},
-                {"best", algorithm_json(outcome, result.baseline, best_algorithm,
-                                        answer != nullptr ? answer->baseline_best_s : 0)}}},
-              {"counts", counts_json(result.counts)},
-              {"expected_missed",
-               answer != nullptr && answer->expected_missed ? json(*answer->expected_missed) : json(nullptr)},
-              {"expected_missed_of_presets", answer != nullptr && answer->expected_missed_of_presets
-                                                 ? json(*answer->expected_missed_of_presets)
-                                                 : json(nullptr)},
-              {"complete", !result.interrupted && !result.budget_reached && !result.gave_up &&
-                               (!result.answer || result.answer->complete)},
-              {"from_database", result.from_store},
-              {"elapsed_s", result.elapsed_s}};
+  json out = {
+      {"schema", kJsonSchema},
+      {"problem", outcome.problem},
+      {"device", outcome.device.info},
+      {"device_class", device_class(outcome.device.info).text()},
+      {"measured_on", answer != nullptr ? json(answer->board) : json(nullptr)},
+      {"this_board",
+       answer != nullptr ? json(!outcome.recorded_by && answer->board == outcome.device.info.uuid) : json(nullptr)},
+      {"source", source_word(outcome.device)},
+      {"recorded", outcome.recorded_by ? json{{"finished_at", answer->finished_at}, {"pgtune", *outcome.recorded_by}}
+                                       : json(nullptr)},
+      {"conditions", conditions_json(outcome.conditions)},
+      {"templates", templates_json(outcome.templates)},
+      {"other_versions", other_versions_json(outcome.other_versions)},
+      {"template_hash",
+       answer != nullptr ? json(outcome.templates.of(answer->best().variant).content_hash) : json(nullptr)},
+      {"best", answer != nullptr ? best_json(*answer, outcome.problem) : json(nullptr)},
+      {"baseline",
+       {{"library", result.baseline.library},
+        {"first", algorithm_json(outcome, result.baseline, result.baseline.first,
+                                 answer != nullptr ? answer->baseline_first_s : 0)},
+        {"best",
+         algorithm_json(outcome, result.baseline, best_algorithm, answer != nullptr ? answer->baseline_best_s : 0)}}},
+      {"counts", counts_json(result.counts)},
+      {"expected_missed",
+       answer != nullptr && answer->expected_missed ? json(*answer->expected_missed) : json(nullptr)},
+      {"expected_missed_of_presets", answer != nullptr && answer->expected_missed_of_presets
+                                         ? json(*answer->expected_missed_of_presets)
+                                         : json(nullptr)},
+      {"complete",
+       !result.interrupted && !result.budget_reached && !result.gave_up && (!result.answer || result.answer->complete)},
+      {"from_database", result.from_store},
+      {"elapsed_s", result.elapsed_s}};
   if (!result.baseline.copied.empty()) out["baseline"]["copied"] = result.baseline.copied;
   if (!result.baseline.others.empty()) out["baseline"]["others"] = result.baseline.others;
   if (result.answer) add_evidence(out, outcome, *result.answer);

@@ -11,9 +11,6 @@ namespace pgtune::tool {
 /// "locked_sm_clock_hz" is null where the clock was observed; "key" is Conditions::key().
 [[nodiscard]] nlohmann::json conditions_json(const Conditions& conditions);
 
-/// The names of the templates that were measured in another version than this build's.
-[[nodiscard]] nlohmann::json other_versions_json(const std::vector<space::OtherVersion>& others);
-
 /// One row of a ranking, whose times are of a whole final or of screening; null for what was not measured.
 [[nodiscard]] nlohmann::json ranked_json(const session::RankedVariant& ranked, const Problem& problem, bool from_final);
 

@@ -9,7 +9,6 @@
 
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/replay/recorded_versions.hpp"
 #include "tool/pgtune/report/answer_facts.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
@@ -164,7 +163,10 @@ std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) 
   std::string out =
       terminal.styled(Style::kBold, fmt::format("{}", fmt::join(wrap_text(title, kTextWidth), "\n"))) + '\n';
   append_wrapped(out, outcome.device.description);
-  out += fact("version", versions_text(outcome.templates.other_versions()));
+  if (outcome.recorded_by)
+    out += fact("recorded", fmt::format("measured on {} by pgtune {} on another machine; nothing was run here",
+                                        result.answer->finished_at, *outcome.recorded_by));
+  out += fact("version", versions_text(outcome.other_versions));
   if (result.answer) {
     if (result.answer->board != outcome.device.info.uuid)
       out += fact("board", fmt::format("measured on {}, another GPU of the class {}", result.answer->board,

@@ -12,7 +12,7 @@
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
-#include "tool/pgtune/replay/record_text.hpp"
+#include "tool/pgtune/recording/record_text.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answer_json.hpp"
@@ -21,19 +21,6 @@
 
 namespace pgtune::tool {
 namespace {
-
-StoredResult read_row(db::BestRow row, const std::string& origin) {
-  const std::string subject =
-      fmt::format("{}: the result of session {} for '{}'", origin, row.session, excerpt(row.problem_key));
-  StoredResult result;
-  result.problem = db::record_of<Problem>(row.problem_json, subject);
-  result.device = db::record_of<DeviceInfo>(row.device_json, subject);
-  result.answer = db::record_of<session::Answer>(row.answer_json, subject, kSearchAgainRemedy);
-  result.problem = with_counts(std::move(result.problem), result.answer.baseline.counts);
-  result.conditions = db::conditions_of(row.conditions_key);
-  result.row = std::move(row);
-  return result;
-}
 
 /// Of templates that are not built in nothing is known: they are their owner's.
 void compare_versions(std::vector<StoredResult>& results, const Catalogue& catalogue) {
@@ -54,6 +41,19 @@ bool tells_more(const StoredResult& a, const StoredResult& b) {
 }
 
 }  // namespace
+
+StoredResult read_result(db::BestRow row, const std::string& origin) {
+  const std::string subject =
+      fmt::format("{}: the result of session {} for '{}'", origin, row.session, excerpt(row.problem_key));
+  StoredResult result;
+  result.problem = db::record_of<Problem>(row.problem_json, subject);
+  result.device = db::record_of<DeviceInfo>(row.device_json, subject);
+  result.answer = db::record_of<session::Answer>(row.answer_json, subject, kSearchAgainRemedy);
+  result.problem = with_counts(std::move(result.problem), result.answer.baseline.counts);
+  result.conditions = db::conditions_of(row.conditions_key);
+  result.row = std::move(row);
+  return result;
+}
 
 std::vector<StoredResult> one_a_problem(std::vector<StoredResult> results) {
   using Question = std::tuple<std::string, std::string, std::string, Source>;
@@ -80,9 +80,9 @@ void ResultFilter::add_to(CommandLine& app) {
       .option_text("DEVICE");
   app.add_option("--template", template_, "Only results whose best variant is of this template")
       .option_text("NAME|FILE.json");
-  app.add_option("--source", source_, "Only results measured on a GPU, or only replayed ones")
-      .option_text("gpu|replay")
-      .one_of({"gpu", "replay"});
+  app.add_option("--source", source_, "Only results measured on a GPU here, or only recorded ones")
+      .option_text("gpu|recorded")
+      .one_of({"gpu", "recorded"});
 }
 
 std::vector<StoredResult> ResultFilter::load(const Context& context) const {
@@ -118,7 +118,7 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, const db::D
   if (!template_.empty())
     filter.winner_template =
         Catalogue::is_path(template_) ? context.catalogue().load(template_, problems_.operation()).name : template_;
-  if (!source_.empty()) filter.source = enumerator_of<Source>(source_);
+  if (!source_.empty()) filter.source = source_ == "gpu" ? Source::kGpu : Source::kReplay;
   std::vector<std::string> keys;
   if (problems_.any_shape()) {
     for (const Problem& problem : problems_.problems()) keys.push_back(problem.key());
@@ -134,7 +134,7 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, const db::D
   for (db::BestRow& row : rows) {
     if (!keys.empty() && std::find(keys.begin(), keys.end(), row.problem_key) == keys.end()) continue;
     if (problems && !problems->contains(row.problem_key)) continue;
-    StoredResult result = read_row(std::move(row), database.origin());
+    StoredResult result = read_result(std::move(row), database.origin());
     if (operation != nullptr && result.problem.operation_name() != operation->definition.name) continue;
     if (!device_.empty() && result.row.device_uuid != device_ &&
         device_class(result.device).text().find(device_) == std::string::npos)

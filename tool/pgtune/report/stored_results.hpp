@@ -12,8 +12,8 @@
 #include "tool/pgtune/cli/command_line.hpp"
 #include "tool/pgtune/cli/context.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
+#include "tool/pgtune/report/other_version.hpp"
 #include "tuner/session/store.hpp"
-#include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
 
@@ -23,9 +23,12 @@ struct StoredResult {
   DeviceInfo device;
   Conditions conditions;
   session::Answer answer;
-  /// The best variant's template, where this build has another version of it: the result is a hint then. At most one.
-  std::vector<space::OtherVersion> other_versions;
+  /// The best variant's template, where this build has another version of it: the result is a hint then.
+  std::vector<OtherVersion> other_versions;
 };
+
+/// Throws db::Error that names the row where it cannot be read. Without other_versions.
+[[nodiscard]] StoredResult read_result(db::BestRow row, const std::string& origin);
 
 /// Of the searches of a problem on a class of device, under the same conditions and from the same source, such as those
 /// of one template and of all of them, the result that a report tells: of this build's version of the template, then
@@ -37,8 +40,8 @@ class ResultFilter {
   /// --db, --shape and the other options of a problem, --on, --template, --source.
   void add_to(CommandLine& app);
 
-  /// What matches, ordered by problem size. Throws CommandError (usage) for a bad filter, and db::Error, also for a
-  /// row that cannot be read, naming it.
+  /// What matches, ordered by problem size. Throws CommandError (usage) for a bad filter, and what read_result()
+  /// throws.
   [[nodiscard]] std::vector<StoredResult> load(const Context& context) const;
 
   /// The same of every board, not of every class alone, and of benches too: for board_groups(). Of these problems

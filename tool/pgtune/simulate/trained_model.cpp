@@ -16,7 +16,7 @@
 #include "db/queries/queries.hpp"
 #include "pgtune_recordings.hpp"
 #include "pgtune_unbiased.hpp"
-#include "tool/pgtune/replay/recording_loader.hpp"
+#include "tool/pgtune/recording/recordings.hpp"
 #include "tool/pgtune/simulate/learned_expectation.hpp"
 #include "tool/pgtune/simulate/searched_before.hpp"
 #include "tool/pgtune/simulate/settled_clocks.hpp"

@@ -28,7 +28,7 @@ Error no_gpu_error(cudaError_t code) {
   if (driver == 0) {
     message = fmt::format(
         "no NVIDIA driver on this machine (libcuda.so.1 cannot be used); install one that supports "
-        "CUDA {}, or search on a recording with --device replay",
+        "CUDA {}; without it a search prints recorded answers",
         need);
   } else if (code == cudaErrorInsufficientDriver || code == cudaErrorCompatNotSupportedOnDevice) {
     message = fmt::format(

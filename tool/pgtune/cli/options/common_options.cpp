@@ -22,16 +22,16 @@ Option add_device_option(CommandLine& app, std::string& device) {
   return app
       .add_option(
           "--device", device,
-          "auto (the first GPU, else the recording), a GPU's number or UUID, several of these after commas or all: "
-          "problems go to whichever is free; replay, or replay:FILE")
+          "auto (the first GPU; where there is none, a search prints recorded answers), a GPU's number or UUID, "
+          "several of these after commas or all: problems go to whichever is free; recording, or recording:FILE")
       .option_text("DEVICE");
 }
 
 Option add_device_or_architecture_option(CommandLine& app, std::string& device) {
   return app
       .add_option("--device", device,
-                  "auto, a GPU's number or UUID, replay, replay:FILE, or an architecture such as sm_90a, for which no "
-                  "GPU is needed")
+                  "auto, a GPU's number or UUID, recording, recording:FILE, or an architecture such as sm_90a, for "
+                  "which no GPU is needed")
       .option_text("DEVICE");
 }
 

@@ -4,7 +4,7 @@
 
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/commands/db/db_commands.hpp"
-#include "tool/pgtune/replay/record_text.hpp"
+#include "tool/pgtune/recording/record_text.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -45,17 +45,17 @@ class PruneCommand final : public Command {
     app.add_flag("--unfinished", rules_.unfinished,
                  "Drop sessions that were killed: not finished, and nothing written for an hour. A later search would "
                  "have used their trials");
-    app.add_flag("--replayed", rules_.replayed, "Drop sessions that replayed a recording");
+    app.add_flag("--recorded", rules_.recorded, "Drop sessions that are recorded answers");
     app.add_flag("--dry-run", dry_run_, "Say what would go and change nothing");
     add_json_option(app, json_);
   }
 
   ExitCode run(Context& context) override {
     if (!keep_.empty()) rules_.keep_newest = parse_count("--keep", keep_, 0);
-    if (!rules_.keep_newest && !rules_.old_templates && !rules_.old_drivers && !rules_.unfinished && !rules_.replayed)
+    if (!rules_.keep_newest && !rules_.old_templates && !rules_.old_drivers && !rules_.unfinished && !rules_.recorded)
       throw CommandError(ErrorKind::kUsage,
                          "nothing says what to drop. Give --keep N, --old-templates, --old-drivers, --unfinished or "
-                         "--replayed; --dry-run shows what would go.");
+                         "--recorded; --dry-run shows what would go.");
     if (rules_.any_board && !rules_.keep_newest)
       throw CommandError(ErrorKind::kUsage, "--any-board says how --keep counts; give --keep N with it.");
     // Looking comes first: a file that is not there is not made, and one without such sessions is not written.
@@ -103,7 +103,7 @@ class PruneCommand final : public Command {
                           {"template_hash", session.template_hash},
                           {"device", session.device_uuid},
                           {"driver_branch", session.driver_branch},
-                          {"source", to_string(session.source)},
+                          {"source", session.source == Source::kGpu ? "gpu" : "recorded"},
                           {"kind", session.kind},
                           {"reason", reason}});
     return fmt::format("{}\n", json({{"dry_run", dry_run_}, {"sessions", std::move(sessions)}}).dump(2));

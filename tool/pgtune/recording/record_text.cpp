@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/replay/record_text.hpp"
+#include "tool/pgtune/recording/record_text.hpp"
 
 #include <fmt/format.h>
 
