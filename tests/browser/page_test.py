@@ -5,7 +5,9 @@ whose labels keep clear of each other at 1280 and 400 pixels, and what a hostile
 
 Ends with 3 where no Chromium with its driver is installed. Screenshots go to --out."""
 import argparse
+import importlib.util
 import os
+import pathlib
 import shutil
 import sqlite3
 import subprocess
@@ -76,7 +78,19 @@ def hostile_counters(database):
     return path
 
 
-class Page(unittest.TestCase):
+# Pages that rooms make, and what they check of them: PAGES, make_pages() and Checks.
+root = pathlib.Path(__file__).resolve().parents[2]
+rooms = []
+for path in sorted(root.glob("*/tests/page_checks.py")):
+    spec = importlib.util.spec_from_file_location(path.parts[-3] + "_page_checks", path)
+    rooms.append(importlib.util.module_from_spec(spec))
+    spec.loader.exec_module(rooms[-1])
+
+
+class Page(*(room.Checks for room in rooms), unittest.TestCase):
+    def run_script(self, script):
+        return browser.run(script)
+
     def assert_quiet(self):
         self.assertEqual(browser.messages(), [])
 
@@ -97,7 +111,8 @@ class Page(unittest.TestCase):
                 self.assertEqual(chart["overlaps"], [])
                 self.assertEqual(chart["outside"], [])
 
-    def look(self, name, url, expected):
+    def look(self, name, expected, url=None):
+        url = url or pages[name]
         for width in (1280, 400):
             for dark in (False, True):
                 with self.subTest(width=width, dark=dark):
@@ -110,20 +125,14 @@ class Page(unittest.TestCase):
                     self.assert_quiet()
 
     def test_charts_of_a_suite(self):
-        self.look("suite", pages["suite"] + "#problem-30", {
+        self.look("suite", url=pages["suite"] + "#problem-30", expected={
             "Roofline of DRAM, L2 and arithmetic", "Speed against cuBLASLt’s best, by size", "Arithmetic", "Memory", "Best so far",
             "The final’s samples", "SM clock", "Temperature"})
 
-    def test_pipelines_alone(self):
-        self.look("pipelines", pages["pipelines"], {"Staircase: 8192x2048x2048 bf16 nn, streaming A,D"})
-        self.assertEqual(browser.run("return [...document.querySelectorAll('h2')].map((h) => h.textContent)"), ["Host pipelines"])
-        self.assertIn("pipelines.db, 1 pipeline; made", browser.run("return document.getElementById('made').textContent"))
-        self.assertEqual(browser.run("return document.querySelector('.skip').getAttribute('href')"), "#pipelines")
-
     def test_charts_of_settled_samples_energy_and_a_comparison(self):
-        self.look("energy", pages["energy"], {"Roofline of DRAM, L2, shared memory and arithmetic", "Joules against time, both over the baseline’s best", "Time against energy", "Speed now over speed before, by size",
-                                               "Time of the same variant on other boards", "Staircase: 8192x2048x2048 bf16 nn, streaming A,D"})
-        self.look("settled", pages["settled"], {"Power"})
+        self.look("energy", {"Roofline of DRAM, L2, shared memory and arithmetic", "Joules against time, both over the baseline’s best", "Time against energy", "Speed now over speed before, by size",
+                                               "Time of the same variant on other boards"})
+        self.look("settled", {"Power"})
 
     def test_shows_counters_and_what_an_operation_is_compared_with(self):
         for words, baseline in (("512x512x512", "cuBLASLt"), ("softmax", "copy")):
@@ -202,7 +211,7 @@ class Page(unittest.TestCase):
 
     def test_prints(self):
         landscape = 1047  # what the margins leave of A4, at 96 pixels an inch
-        for name in ("energy", "pipelines", "settled", "suite"):
+        for name in (*(name for room in rooms for name in room.PAGES), "energy", "settled", "suite"):
             browser.view(landscape, 700, dark=True, media="print")
             browser.open(pages[name])
             self.assertLessEqual(browser.run("return document.documentElement.scrollWidth"), landscape, name)
@@ -242,7 +251,7 @@ def make_pages():
     recording = lambda name: os.path.join(options.recordings, name)
     made = {"suite": page_of("suite", recording("h200-f32.db")), "settled": page_of("settled", recording("h200-tf32-settled.db")),
             "hostile": page_of("hostile", hostile_copy(recording("h200-special.db")))}
-    # Energy, counters, an operation, the same searched twice, a second board, and a pipeline, from a worker and a profiler that make it up.
+    # Energy, counters, an operation, the same searched twice, and a second board, from a worker and a profiler that make it up.
     home = os.path.join(folder, "home")
     os.makedirs(home)
     made_up = {"PGTUNE_WORKER": options.fake_worker, "PGTUNE_NCU": options.fake_ncu, "PGTUNE_LOCK_DIR": folder, "HOME": home}
@@ -252,9 +261,8 @@ def make_pages():
     for shape in ("1024x1024x1024", "512x512x512"):  # the winners again, on a board that takes longer
         pgtune("bench", "--shape", shape, "--rounds", "8", "-q", "--db", os.path.join(folder, "new.db"), **made_up,
                PGTUNE_FAKE_UUID="GPU-bbbbbbbb-0000-0000-0000-000000000000", PGTUNE_FAKE_SLOWDOWN="1.04")
-    for database in ("new.db", "pipelines.db"):
-        pgtune("pipeline", "--shape", "8192x2048x2048", "--dtype", "bf16", "--budget", "8", "-q", "--db", os.path.join(folder, database), **made_up)
-    made["pipelines"] = page_of("pipelines", os.path.join(folder, "pipelines.db"))
+    for room in rooms:
+        made.update(room.make_pages(pgtune, page_of, folder, made_up))
     made["energy"] = page_of("energy", os.path.join(folder, "new.db"), "--against", os.path.join(folder, "old.db"))
     made["hostile counters"] = page_of("hostile-counters", hostile_counters(os.path.join(folder, "new.db")))
     return made

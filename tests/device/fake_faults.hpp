@@ -2,7 +2,7 @@
 // Faults of pgtune-fake-worker, as PGTUNE_FAKE says them: separated by ';', each "op|pattern|behaviour" and where it
 // matters "|file|gpu":
 //   op         hello, build, prepare, trial, round, energy, ceilings, launch, lock,
-//              release or list; of the pipeline role its own
+//              release or list; roles of rooms have their own
 //   pattern    text inside the variant's key; for round inside "STAGE ROUND " and the contenders'
 //              keys, e.g. "final 3 "; for trace of a pipeline "records" or "events";
 //              for energy "idle 0 ", "baseline 1 0 " or a variant's key and the window's index; empty: always

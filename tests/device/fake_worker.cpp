@@ -24,7 +24,7 @@
 
 #include "tests/device/fake_faults.hpp"
 #include "tests/device/fake_measurer.hpp"
-#include "tests/device/simulated_pipeline.hpp"
+#include "tests/device/room_roles.hpp"
 #include "tuner/gpu/measure/check/null_verdict.hpp"
 #include "tuner/model/gpu_process.hpp"
 #include "tuner/protocol/codec.hpp"
@@ -65,42 +65,10 @@ BuildInfo fake_build(const protocol::BuildRequest& request) {
   return build;
 }
 
-/// Of the pipeline role's requests.
-std::string pipeline_key(const protocol::Request& request) {
-  std::string keys;
-  if (request.op == "trial") keys = request.body.get<protocol::PipelineTrial>().candidate.key();
-  if (request.op == "round") {
-    for (const auto& candidate : request.body.get<protocol::PipelineRound>().candidates) keys += candidate.key() + " ";
-  }
-  if (request.op == "trace") keys = request.body.get<protocol::PipelineTraceAsked>().records ? "records" : "events";
-  return keys;
-}
-
 template <typename T>
 Result<json> body_of(Result<T> result) {
   if (!result) return tl::unexpected<Error>(result.error());
   return json(*result);
-}
-
-/// Answers by the simulated machine; behaviour "wrong" of a trial is a wrong result.
-Result<json> pipeline_answer(const protocol::Request& request, const std::string& behaviour,
-                             test::SimulatedPipeline& machine) {
-  if (request.op == "hello")
-    return json(protocol::Hello{protocol::kProtocolVersion, "pipeline", "13.0", fake::gpu(std::stoi(number_of_gpu))});
-  if (request.op == "prepare") return body_of(machine.prepare(request.body.get<protocol::PipelinePrepare>()));
-  if (request.op == "rates") return body_of(machine.rates());
-  if (request.op == "kernels") return body_of(machine.kernels(request.body.get<protocol::ChunkTimesAsked>()));
-  if (request.op == "settled") return body_of(machine.settled(request.body.get<protocol::SettledKernelAsked>()));
-  if (request.op == "round") return body_of(machine.round(request.body.get<protocol::PipelineRound>()));
-  if (request.op == "trace") {
-    const auto trace = request.body.get<protocol::PipelineTraceAsked>();
-    machine.traced_by = trace.records ? pipeline::TimelineSource::kRecords : pipeline::TimelineSource::kEvents;
-    return body_of(machine.trace(trace.candidate));
-  }
-  const auto trial = request.body.get<protocol::PipelineTrial>();
-  if (request.op == "steps") return body_of(machine.steps(trial.candidate));
-  if (behaviour == "wrong") machine.wrong.insert(trial.candidate.key());
-  return body_of(machine.trial(trial));
 }
 
 std::string key_of(const protocol::Request& request) {
@@ -229,10 +197,8 @@ Error refusal(const protocol::Request& request, const std::string& behaviour) {
 }
 
 /// Of standard input, or of the file where one is named.
-int serve(const std::string& role, const std::string& file) {
+int serve(const std::string& role, const fake::RoomRole* of_room, const std::string& file) {
   FakeMeasurer measurer;
-  test::SimulatedPipeline pipelines;
-  pipelines.machine.rates = {50e9, 50e9, 45e9, 45e9, 12e9, 12e9, 10e9, 10e9, 20e9, 5e-6, 3e-6};
   std::ifstream input(file);
   for (std::string line; std::getline(file.empty() ? std::cin : input, line);) {
     const auto request = protocol::decode_request(line);
@@ -240,7 +206,7 @@ int serve(const std::string& role, const std::string& file) {
       std::cerr << request.error().text() << std::endl;
       return 66;
     }
-    const std::string key = role == "pipeline" ? pipeline_key(*request) : key_of(*request);
+    const std::string key = of_room != nullptr ? of_room->key(*request) : key_of(*request);
     write_log(role, request->op, key);
     const std::string behaviour = fake::behaviour_of(request->op, key, number_of_gpu);
     fake::misbehave(behaviour);
@@ -252,8 +218,10 @@ int serve(const std::string& role, const std::string& file) {
       reply.body = tl::unexpected(refusal(*request, behaviour));
     } else if (lost && request->op != "trial") {
       reply.body = fail(ErrorKind::kInternal, "fake: an illegal memory access was encountered");
-    } else if (role == "pipeline") {
-      reply.body = pipeline_answer(*request, behaviour, pipelines);
+    } else if (of_room != nullptr && request->op == "hello") {
+      reply.body = json(protocol::Hello{protocol::kProtocolVersion, role, "13.0", fake::gpu(std::stoi(number_of_gpu))});
+    } else if (of_room != nullptr) {
+      reply.body = of_room->answer(*request, behaviour);
     } else if (request->op == "energy") {
       const auto window = measurer.energy(request->body.get<protocol::EnergyRequest>(), behaviour);
       if (window) {
@@ -355,7 +323,9 @@ int main(int count, char** arguments) {
   for (int i = 3; role == "compile" && i + 1 < count; ++i) {
     if (std::string(arguments[i]) == "--cache-dir") cache_folder = arguments[i + 1];
   }
-  if (role == "measure" || role == "pipeline") {
+  const fake::RoomRoles rooms = fake::rooms();
+  const auto of_room = rooms.find(role);
+  if (role == "measure" || of_room != rooms.end()) {
     if (count < 5) return 64;
     number_of_gpu = find_gpu(arguments[4]);  // after --gpu
     if (number_of_gpu.empty()) {
@@ -367,5 +337,5 @@ int main(int count, char** arguments) {
   for (int i = 3; i + 1 < count; ++i) {
     if (std::string(arguments[i]) == "--input") input = arguments[i + 1];
   }
-  return serve(role, input);
+  return serve(role, of_room == rooms.end() ? nullptr : &of_room->second, input);
 }

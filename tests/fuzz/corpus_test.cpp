@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "targets.hpp"
+#include "tests/fuzz/targets.hpp"
 
 namespace pgtune::fuzz {
 namespace {
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 class Corpus : public testing::TestWithParam<Target> {};
 
 TEST_P(Corpus, IsSurvived) {
-  const fs::path folder = fs::path(PGTUNE_SOURCE_DIR) / "tests" / "fuzz" / "corpus" / GetParam().name;
+  const fs::path folder = fs::path(PGTUNE_CORPUS) / GetParam().name;
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
   ASSERT_FALSE(files.empty());

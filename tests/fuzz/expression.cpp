@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "targets.hpp"
+#include "tests/fuzz/targets.hpp"
 #include "tuner/expression/expression.hpp"
 
 namespace pgtune::fuzz {

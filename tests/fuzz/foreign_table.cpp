@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "targets.hpp"
+#include "tests/fuzz/targets.hpp"
 #include "tool/pgtune/simulate/foreign_conversion.hpp"
 
 namespace pgtune::fuzz {

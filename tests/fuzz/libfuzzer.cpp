@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "targets.hpp"
+#include "tests/fuzz/targets.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   pgtune::fuzz::PGTUNE_FUZZ_TARGET({reinterpret_cast<const char*>(data), size});

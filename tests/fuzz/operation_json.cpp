@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "targets.hpp"
+#include "tests/fuzz/targets.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/operation/operation_definition.hpp"
 

@@ -8,8 +8,8 @@
 
 #include "db/database.hpp"
 #include "db/queries/queries.hpp"
-#include "db/upkeep/session_copier.hpp"
-#include "targets.hpp"
+#include "db/queries/stored_records.hpp"
+#include "tests/fuzz/targets.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/recording/recordings.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "targets.hpp"
+#include "tests/fuzz/targets.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 
 namespace pgtune::fuzz {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A template's JSON: parsing, its default variant on a problem, and small spaces as a whole.
-#include "targets.hpp"
+#include "tests/fuzz/targets.hpp"
 #include "tests/template/sample_template.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"

@@ -2,7 +2,7 @@
 // The user's configuration file.
 #include "tool/pgtune/cli/user_config.hpp"
 
-#include "targets.hpp"
+#include "tests/fuzz/targets.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 
 namespace pgtune::fuzz {

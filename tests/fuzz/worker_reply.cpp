@@ -2,7 +2,7 @@
 // What a worker may say, as pgtune reads it. The first byte chooses nothing: every line is tried as every body.
 #include <cstdlib>
 
-#include "targets.hpp"
+#include "tests/fuzz/targets.hpp"
 #include "tuner/protocol/codec.hpp"
 
 namespace pgtune::fuzz {

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "targets.hpp"
+#include "tests/fuzz/targets.hpp"
 #include "tool/worker/line_channel.hpp"
 #include "tuner/protocol/codec.hpp"
 

@@ -157,8 +157,7 @@ TEST(WorkerOptions, WrongUseIsRefusedWithTheReason) {
   const std::array<std::pair<std::vector<std::string>, std::string>, 9> cases{{
       {{}, "--role is missing"},
       {{"--role", "tune"},
-       "compile, measure, list, limits, processes, guard, doctor, consumer or "
-       "pipeline"},
+       "it must be one of compile, measure, list, limits, processes, guard, doctor, consumer"},
       {{"--role", "consumer", "--gpu", "GPU-1"}, "the consumer role needs --library"},
       {{"--role", "list", "--library", "x.so"}, "and no other takes it"},
       {{"--role"}, "--role needs a value"},

@@ -1,6 +1,7 @@
 # Fails when a file includes what its room may not use (docs/architecture.md, "Rooms"), when a room of the rules has no files,
-# because its rule would hold for anything then, and when a folder of tuner/ or tool/pgtune/ is in no rule.
-# Run as: cmake -DSOURCE_DIR=<tree> -P dependency_rules.cmake
+# because its rule would hold for anything then, and when a folder of tuner/ or tool/pgtune/ is in no rule. Nothing includes
+# a room that stands on the core (ROOMS) but that room itself.
+# Run as: cmake -DSOURCE_DIR=<tree> "-DROOMS=<room;...>" -P dependency_rules.cmake
 cmake_policy(VERSION 3.24)
 set(violations "")
 set(empty "")
@@ -44,7 +45,9 @@ endfunction()
 set(cuda "[<\"](cuda|nvrtc|cublas|nvml|cupti)[A-Za-z_0-9]*\\.h")
 set(sqlite "sqlite3\\.h")
 set(cli "CLI/|CLI11")
-set(project "\"(tuner|tool|db)/")
+list(JOIN ROOMS "|" on_the_core)
+set(a_room "\"(${on_the_core})/")
+set(project "\"(tuner|tool|db|${on_the_core})/")
 
 # room(FOLDER FORBIDDEN ROOM...): FOLDER may include only the ROOMs of pgtune, itself included, and nothing FORBIDDEN.
 function(room folder forbidden)
@@ -63,28 +66,32 @@ room(tuner/template "${host}" tuner/util/ tuner/model/ tuner/expression/)
 room(tuner/operation "${host}" tuner/util/ tuner/model/ tuner/expression/ tuner/template/)
 room(tuner/space "${host}" tuner/util/ tuner/model/ tuner/expression/ tuner/template/)
 room(tuner/search "${host}" tuner/util/ tuner/model/)
-room(tuner/pipeline "${host}" tuner/util/ tuner/model/)
-room(tuner/protocol "${host}" tuner/util/ tuner/model/ tuner/pipeline/)
-room(tuner/device "${host}" tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/)
-room(tuner/gpu "${sqlite};${cli}" tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/)
-room(tuner/session "${host}" tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/ tuner/device/ tuner/expression/ tuner/template/
+room(tuner/protocol "${host}" tuner/util/ tuner/model/)
+room(tuner/device "${host}" tuner/util/ tuner/model/ tuner/protocol/)
+room(tuner/gpu "${sqlite};${cli}" tuner/util/ tuner/model/ tuner/protocol/)
+room(tuner/session "${host}" tuner/util/ tuner/model/ tuner/protocol/ tuner/device/ tuner/expression/ tuner/template/
      tuner/operation/ tuner/space/ tuner/search/ tuner/stats/)
-room(db "${cuda};${cli}" tuner/util/ tuner/model/ tuner/pipeline/)
-room(tool/worker "${sqlite};${cli}" tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/ tuner/gpu/)
+room(db "${cuda};${cli}" tuner/util/ tuner/model/)
+room(tool/worker "${sqlite};${cli}" tuner/util/ tuner/model/ tuner/protocol/ tuner/gpu/)
 
 # The rooms of the command line, from the ground up; all may use db and tuner but the worker's half.
-set(below db/ tuner/util/ tuner/model/ tuner/pipeline/ tuner/protocol/ tuner/device/ tuner/expression/ tuner/template/ tuner/operation/ tuner/space/
+set(below db/ tuner/util/ tuner/model/ tuner/protocol/ tuner/device/ tuner/expression/ tuner/template/ tuner/operation/ tuner/space/
     tuner/search/ tuner/stats/ tuner/session/)
 set(tool_host "${cuda};${sqlite}")
 foreach(folder cli counters foreign recording measuring report)
   room(tool/pgtune/${folder} "${tool_host}" ${below})
   list(APPEND below tool/pgtune/${folder}/)
 endforeach()
-foreach(folder doctor export ladder cluster simulate page pipeline)
+foreach(folder doctor export ladder cluster simulate page)
   room(tool/pgtune/${folder} "${tool_host}" ${below})
 endforeach()
-room(tool/pgtune/commands "${tool_host}" ${below} tool/pgtune/doctor/ tool/pgtune/export/ tool/pgtune/ladder/ tool/pgtune/cluster/ tool/pgtune/simulate/ tool/pgtune/page/ tool/pgtune/pipeline/)
+room(tool/pgtune/commands "${tool_host}" ${below} tool/pgtune/rooms tool/pgtune/doctor/ tool/pgtune/export/ tool/pgtune/ladder/ tool/pgtune/cluster/ tool/pgtune/simulate/ tool/pgtune/page/)
 check_includes(templates "${project}" "" "")
+check_includes(tests "${a_room}" "" "")
+foreach(folder IN LISTS ROOMS)
+  check_includes(${folder} "${a_room}" ${folder}/ "")
+  include(${SOURCE_DIR}/${folder}/dependency_rules.cmake)
+endforeach()
 check_includes(exported "${project};\"exported/" exported/ "")
 
 file(GLOB folders LIST_DIRECTORIES TRUE RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/tuner/* ${SOURCE_DIR}/tool/pgtune/*)

@@ -5,7 +5,7 @@
 In a build in batches such a source may come before another one whose header means the outer name, and gets the inner
 one without a word from the compiler: a constant or a type is then another one than where files compile one by one.
 Functions are left out: where arguments differ, the compiler complains.
-usage: hidden_names.py TREE
+usage: hidden_names.py TREE [ROOM...]    rooms that stand on the core, beside its own folders
 """
 import collections
 import pathlib
@@ -43,10 +43,10 @@ def names(text):
                 yield "::".join(part for part in path if part), "" in path, name
 
 
-def main(tree):
+def main(tree, rooms):
     outer = collections.defaultdict(dict)  # name -> namespace -> header
     inner = []
-    for folder in FOLDERS:
+    for folder in (*FOLDERS, *rooms):
         for path in sorted((tree / folder).rglob("*.[hc]pp")):
             if path.is_relative_to(tree / "tests/project"):  # this check's own offender
                 continue
@@ -67,4 +67,4 @@ def main(tree):
     print(f"{len(inner)} names in unnamed namespaces, {len(outer)} in headers: none hides another")
 
 
-main(pathlib.Path(sys.argv[1]))
+main(pathlib.Path(sys.argv[1]), sys.argv[2:])

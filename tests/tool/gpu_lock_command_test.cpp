@@ -69,23 +69,6 @@ TEST_F(GpuLockCommandTest, ASignalEndsTheWait) {
   EXPECT_EQ(second.wait().exit_code, 130);
 }
 
-TEST_F(GpuLockCommandTest, APipelineSaysWhoIsThereAndWaits) {
-  Process first(endless());
-  await_trial();
-  const std::vector<std::string> pipeline{"pipeline", "--shape",   "8192x2048x2048", "--stream",
-                                          "A",        "--kernels", "stored"};
-  const Finished refused = pgtune(pipeline);
-  EXPECT_EQ(refused.exit_code, 3);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("another pgtune (process " + std::to_string(first.pid()) + ")"),
-                                 HasSubstr("measuring on GPU 0"), HasSubstr("--wait")));
-  launch_.arguments = pipeline;
-  launch_.arguments.emplace_back("--wait");
-  Process second(launch_);
-  EXPECT_TRUE(second.await_message(kWaits));
-  second.signal(SIGINT);
-  EXPECT_EQ(second.wait().exit_code, 130);
-}
-
 TEST_F(GpuLockCommandTest, OfSeveralGpusTheBusyOneIsLeftOut) {
   launch_.environment["PGTUNE_FAKE_GPUS"] = "2";
   Process first(endless());

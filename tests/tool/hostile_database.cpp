@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 #include "db/sqlite/table_shapes.hpp"
 #include "tests/tool/doctor_facts.hpp"
@@ -45,7 +46,7 @@ std::string contents_of(int fd) {
 }
 
 /// The command line in a fork of this process: what starting a program costs is most of what these commands cost.
-Finished run_forked(const Words& command, const std::map<std::string, std::string>& environment) {
+Finished run_forked(const Words& command, const std::map<std::string, std::string>& environment, Rooms rooms) {
   const int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
   const pid_t child = fork();
   if (child == 0) {
@@ -58,7 +59,7 @@ Finished run_forked(const Words& command, const std::map<std::string, std::strin
     words.insert(words.end(), command.begin(), command.end());
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
-    _exit(run_command_line(static_cast<int>(arguments.size()), arguments.data()));
+    _exit(run_command_line(static_cast<int>(arguments.size()), arguments.data(), std::move(rooms)));
   }
   int status = 0;
   EXPECT_EQ(waitpid(child, &status, 0), child);
@@ -125,8 +126,10 @@ void HostileDatabase::SetUp() {
   const Finished imported =
       pgtune({"import", "t4", PGTUNE_SOURCE_DIR "/tests/fuzz/corpus/foreign_table/t4.json", "--db", path("made.db")});
   ASSERT_EQ(imported.exit_code, 0) << imported.err;
-  const Finished streamed = pgtune(with(pipeline(), {{"--rounds", "6", "--db", path("made.db")}}));
-  ASSERT_EQ(streamed.exit_code, 0) << streamed.err;
+  for (const Words& words : fillers()) {
+    const Finished filled = pgtune(with(words, {{"--db", path("made.db")}}));
+    ASSERT_EQ(filled.exit_code, 0) << filled.err;
+  }
   // It also has an answer that was recorded elsewhere. In one file, which can be copied.
   const Finished elsewhere = search({"--db", path("elsewhere.db"), "-q"});
   ASSERT_EQ(elsewhere.exit_code, 0) << elsewhere.err;
@@ -152,7 +155,7 @@ std::vector<Column> HostileDatabase::columns() const {
                " JOIN pragma_table_info(tables.name) AS columns LEFT JOIN pragma_foreign_key_list(tables.name) AS keys"
                " ON keys.\"from\" = columns.name WHERE tables.type = 'table' AND columns.name <> 'id'"
                " AND keys.\"from\" IS NULL ORDER BY 1, 2"))
-      columns.push_back({row[0], row[1], row[2]});
+      if (holds(row[0])) columns.push_back({row[0], row[1], row[2]});
   });
   return columns;
 }
@@ -194,7 +197,7 @@ Finished HostileDatabase::survived(const Words& command, const std::string& what
   auto environment = launch_.environment;
   environment["PGTUNE_DB"] = path("used.db");
   if (command.front() == "doctor") environment["PGTUNE_WORKER"] = path("doctor");
-  Finished finished = run_forked(command, environment);
+  Finished finished = run_forked(command, environment, rooms());
   const std::string name = what + ":" + joined(command);
   EXPECT_LE(finished.exit_code, 5) << name << "\n" << finished.err.substr(0, kLongestMessage);
   const bool says_why = finished.err.find("pgtune: ") != std::string::npos || command.front() == "doctor";
@@ -206,10 +209,6 @@ Finished HostileDatabase::survived(const Words& command, const std::string& what
 
 void HostileDatabase::expect_survived(const std::vector<Words>& commands, const std::string& what) {
   for (const Words& command : commands) static_cast<void>(survived(command, what));
-}
-
-Words HostileDatabase::pipeline() {
-  return {"pipeline", "--shape", "512x64x64", "--dtype", "bf16", "--pinned-limit", "64", "--kernels", "stored", "-q"};
 }
 
 std::vector<Words> HostileDatabase::readers() const {
@@ -227,7 +226,6 @@ std::vector<Words> HostileDatabase::readers() const {
           {"report", "--power"},
           {"report", "--power", "--json"},
           {"report", "--roofline"},
-          {"report", "--pipelines"},
           {"report", "--html", "-"},
           {"export", "t4", "--from", path("used.db"), path("out")},
           {"simulate", "--from", path("used.db"), "--strategy", "random", "--budget", "2", "--repeats", "1"}};
@@ -241,9 +239,7 @@ std::vector<Words> HostileDatabase::searchers() const {
           with({"search", "--db", path("out")}, {problem, recording}), with({"search"}, {problem, recording})};
 }
 
-std::vector<Words> HostileDatabase::users(const Column& column) const {
-  // Nobody else reads these.
-  if (column.table.starts_with("pipeline_")) return {{"report", "--pipelines"}};
+std::vector<Words> HostileDatabase::users() const {
   std::vector<Words> commands{{"show"},
                               {"report", "--json"},
                               {"report", "--power"},
@@ -266,7 +262,6 @@ std::vector<Words> HostileDatabase::measurers() const {
   return {with({"search", "--template", path("tiny.json")}, {problem}),
           with({"bench", "--rounds", "8", "--template", path("tiny.json")}, {problem}),
           with({"ladder", "--ladder", path("steps.json")}, {problem}),
-          pipeline(),
           {"export", "header", "--template", path("tiny.json"), "--no-verify", "-o", path("out")},
           {"doctor"}};
 }

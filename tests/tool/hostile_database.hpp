@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/tool/cli_fixture.hpp"
+#include "tool/pgtune/rooms.hpp"
 
 struct sqlite3;
 
@@ -26,8 +27,15 @@ using HostileValue = std::variant<std::int64_t, double, std::string>;
 class HostileDatabase : public CliTest {
  protected:
   /// Makes the recording: a search with energy, counters, ceilings and a crashed variant, a bench, another tool's
-  /// table, and a pipeline.
+  /// table, and what fillers() add.
   void SetUp() override;
+
+  // For tests of rooms.
+  [[nodiscard]] virtual Rooms rooms() const { return {}; }
+  /// Commands that fill tables of a room, without --db.
+  [[nodiscard]] virtual std::vector<std::vector<std::string>> fillers() const { return {}; }
+  /// Whether columns() has those of the table.
+  [[nodiscard]] virtual bool holds(const std::string& table) const { return !table.starts_with("pipeline_"); }
 
   /// Of pgtune's tables, but for ids and baselines, as the schema has them.
   [[nodiscard]] std::vector<Column> columns() const;
@@ -46,8 +54,8 @@ class HostileDatabase : public CliTest {
   [[nodiscard]] std::vector<std::vector<std::string>> readers() const;
   /// Those that answer from the database, or take it for a recording.
   [[nodiscard]] std::vector<std::vector<std::string>> searchers() const;
-  /// Some of both, which compute with all that is read from such a column.
-  [[nodiscard]] std::vector<std::vector<std::string>> users(const Column& column) const;
+  /// Some of both, which compute with all that is read.
+  [[nodiscard]] std::vector<std::vector<std::string>> users() const;
   /// Every fourth of the commands, counted on from call to call: all of them with everything take minutes, which
   /// scripts/release-check has (PGTUNE_TEST_WHOLE).
   [[nodiscard]] std::vector<std::vector<std::string>> in_turn(const std::vector<std::vector<std::string>>& commands);
@@ -56,8 +64,6 @@ class HostileDatabase : public CliTest {
   [[nodiscard]] std::vector<std::vector<std::string>> measurers() const;
 
  private:
-  /// A search for a small one.
-  [[nodiscard]] static std::vector<std::string> pipeline();
   void with_file(const std::string& file, const std::function<void(sqlite3*)>& use) const;
 
   std::size_t turn_ = 0;

@@ -188,7 +188,7 @@ TEST_P(HostileNumbers, OfEverySizeAreSurvivedInEveryColumn) {
                                                  : std::vector<HostileValue>{};
     for (const HostileValue& value : values) {
       spoil(column, value);
-      expect_survived(in_turn(users(column)), column.text());
+      expect_survived(in_turn(users()), column.text());
     }
   }
 }
@@ -224,7 +224,7 @@ TEST_P(HostileNumbers, AndWordsInRecordsAreSurvived) {
         for (const auto& place : places) document[place] = value;
         spoil(column, document.dump());
         const std::string what = column.text() + " " + name + "=" + value.dump().substr(0, 40);
-        expect_survived(in_turn(users(column)), what);
+        expect_survived(in_turn(users()), what);
       }
     }
   }

@@ -49,24 +49,6 @@ TEST_F(PageTest, HoldsWhatTheDatabaseKnows) {
   EXPECT_TRUE(data.at("comparison").is_null());
 }
 
-TEST_F(PageTest, ShowsHostPipelines) {
-  ASSERT_EQ(search({"-q"}).exit_code, 0);
-  const Finished found =
-      pgtune({"pipeline", "--shape", "2048x256x256", "--kernels", "stored", "--rounds", "6", "--json"});
-  ASSERT_EQ(found.exit_code, 0) << found.err;
-  const json best = json::parse(found.out);
-  const json data = data_of(pgtune({"report", "--html", "-"}).out);
-  ASSERT_EQ(data.at("pipelines").size(), 1U);
-  const json& shown = data.at("pipelines").at(0);
-  EXPECT_EQ(shown.at("title"), "2048x256x256 f32 nn, streaming A,D");
-  EXPECT_NEAR(shown.at("us"), 1e6 * best.at("best").at("time_s").get<double>(), 1e-3 * shown.at("us").get<double>());
-  EXPECT_EQ(shown.at("spans").size(), best.at("timeline").at("spans").size());
-  EXPECT_EQ(shown.at("times"), "CUPTI's activity records");
-  EXPECT_EQ(shown.at("ladder").at(0).at(0), "serial loop, pageable");
-  EXPECT_GT(shown.at("serial").at(0), 1);
-  EXPECT_EQ(data_of(pgtune({"report", "--html", "-", "--source", "gpu"}).out).at("pipelines").size(), 0U);
-}
-
 TEST_F(PageTest, GoesToStandardOutput) {
   ASSERT_EQ(search({"-q"}).exit_code, 0);
   const Finished page = pgtune({"report", "--html", "-"});

@@ -39,7 +39,7 @@ TEST(PageWriter, BytesThatAreNoTextAreReplaced) {
 }
 
 TEST(PageWriter, ThePolicyRunsThePagesOwnScriptAlone) {
-  const std::string page = write_page({{"database", "@STYLE@</script><img src=x onerror=alert(1)>"}});
+  const std::string page = write_page({{"database", "@STYLE@</script><img src=x onerror=alert(1)>"}}, {});
   const std::string script = between(page, "<script>", "</script>"), style = between(page, "<style>", "</style>");
   EXPECT_THAT(page, HasSubstr("default-src 'none'; script-src 'sha256-" + sha256_base64(script) +
                               "'; style-src 'sha256-" + sha256_base64(style) + "'"));
@@ -52,7 +52,7 @@ TEST(PageWriter, ThePolicyRunsThePagesOwnScriptAlone) {
 }
 
 TEST(PageWriter, LoadsNothing) {
-  const std::string page = write_page(json::object());
+  const std::string page = write_page(json::object(), {});
   for (const char* word : {"http://", "https://", "src=", "@import", "url("}) {
     std::string rest = page;
     // The name of SVG's elements is no address.

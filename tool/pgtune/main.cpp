@@ -3,11 +3,12 @@
 #include <csignal>
 
 #include "tool/pgtune/program.hpp"
+#include "tool/pgtune/rooms.hpp"
 
 int main(int argc, char** argv) {
   // A reader or worker that goes away shows as a failed write, where it is handled.
   std::signal(SIGPIPE, SIG_IGN);
   // So does a write beyond the limit on file sizes (ulimit -f).
   std::signal(SIGXFSZ, SIG_IGN);
-  return pgtune::tool::run_command_line(argc, argv);
+  return pgtune::tool::run_command_line(argc, argv, pgtune::tool::rooms());
 }

@@ -22,6 +22,7 @@
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/version.hpp"
 #include "tool/pgtune/commands/commands.hpp"
+#include "tool/pgtune/recording/record_text.hpp"
 #include "tuner/util/suggestion.hpp"
 
 namespace pgtune::tool {
@@ -45,9 +46,9 @@ std::vector<CLI::App*> leaves(CLI::App& app) {
   return subs.empty() ? std::vector<CLI::App*>{&app} : subs;
 }
 
-Commands add_commands(CLI::App& app, std::string& color) {
+Commands add_commands(CLI::App& app, std::string& color, Rooms& rooms) {
   Commands commands;
-  for (auto& command : make_commands()) {
+  for (auto& command : make_commands(rooms)) {
     CLI::App* sub = app.add_subcommand(command->name(), command->description());
     sub->group("Commands");
     CommandLine line(*sub);
@@ -167,7 +168,7 @@ std::string joined(int argc, char** argv) {
   return text;
 }
 
-ExitCode parse_and_run(int argc, char** argv, Terminal& terminal) {
+ExitCode parse_and_run(int argc, char** argv, Terminal& terminal, Rooms& rooms) {
   CLI::App app(
       "pgtune finds the fastest GEMM kernel for a shape on the GPU in front of it,\n"
       "proves that it is right and how fast it is, and remembers it.",
@@ -183,7 +184,7 @@ ExitCode parse_and_run(int argc, char** argv, Terminal& terminal) {
       ->needs(version);
   app.require_subcommand(1);
   std::string color = "auto";
-  const Commands commands = add_commands(app, color);
+  const Commands commands = add_commands(app, color, rooms);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {  // --help or --version: of what there is
@@ -198,7 +199,9 @@ ExitCode parse_and_run(int argc, char** argv, Terminal& terminal) {
     return ExitCode::kUsage;
   }
   terminal.set_color(parse_color(color));
-  Context context(Paths::find(process_environment, own_executable()), terminal, joined(argc, argv));
+  db::ColumnChecks checks = record_checks();
+  checks.merge(rooms.record_checks);
+  Context context(Paths::find(process_environment, own_executable()), terminal, joined(argc, argv), std::move(checks));
   for (const auto& [sub, command] : commands) {
     if (sub->parsed()) return command->run(context);
   }
@@ -207,9 +210,9 @@ ExitCode parse_and_run(int argc, char** argv, Terminal& terminal) {
 
 }  // namespace
 
-int run_command_line(int argc, char** argv) {
+int run_command_line(int argc, char** argv, Rooms rooms) {
   Terminal terminal(process_environment);
-  ExitCode code = guarded(terminal, [&] { return parse_and_run(argc, argv, terminal); });
+  ExitCode code = guarded(terminal, [&] { return parse_and_run(argc, argv, terminal, rooms); });
   if (!terminal.flush() && code == ExitCode::kDone) {
     terminal.error("cannot write to standard output: data was lost. Free some space or give another place.");
     code = ExitCode::kEnvironment;

@@ -2,9 +2,11 @@
 // pgtune's command line: parses it, runs one command, and is the one place where errors become exit codes.
 #pragma once
 
+#include "tool/pgtune/rooms.hpp"
+
 namespace pgtune::tool {
 
 /// Returns the process's exit code; never throws.
-[[nodiscard]] int run_command_line(int argc, char** argv);
+[[nodiscard]] int run_command_line(int argc, char** argv, Rooms rooms);
 
 }  // namespace pgtune::tool

@@ -19,9 +19,8 @@
 #include "tool/worker/list_gpus.hpp"
 #include "tool/worker/measure_service.hpp"
 #include "tool/worker/options.hpp"
-#include "tool/worker/pipeline_service.hpp"
 #include "tool/worker/process.hpp"
-#include "tuner/gpu/measure/check/operation_kernels.hpp"
+#include "tool/worker/room_roles.hpp"
 #include "tuner/gpu/measure/measurer.hpp"
 
 namespace pgtune::worker {
@@ -47,23 +46,6 @@ Result<void> serve_compile(const WorkerOptions& options, LineChannel& channel) {
   return serve(channel, service);
 }
 
-/// Of a role that has a GPU and opens it by its name alone.
-template <typename RoleService, typename Runner>
-Result<void> serve_gpu(const WorkerOptions& options, LineChannel& channel) {
-  // Without it references are compiled by every process, which takes a third of a second.
-  if (!options.cache_folder.empty()) {
-    if (auto cache = gpu::CubinCache::open(options.cache_folder))
-      gpu::OperationKernels::keep_cubins_in(std::move(*cache));
-  }
-  Result<std::unique_ptr<Runner>> runner = Runner::open(options.gpu);
-  if (!runner) return tl::unexpected(refuse(channel, std::move(runner.error())));
-  RoleService service(std::move(*runner));
-  auto served = serve(channel, service);
-  // Releasing what a lost context holds fails at best, and at worst waits for a kernel that never ends.
-  if (service.context_lost()) ::_exit(served ? 0 : kExitFailure);
-  return served;
-}
-
 Result<void> serve_consumer(const WorkerOptions& options, LineChannel& channel) {
   Result<std::unique_ptr<ConsumerService>> service = ConsumerService::open(options.gpu, options.library);
   if (!service) return tl::unexpected(refuse(channel, std::move(service.error())));
@@ -74,7 +56,10 @@ Result<void> serve_consumer(const WorkerOptions& options, LineChannel& channel) 
 }
 
 Result<void> run(const std::vector<std::string>& arguments) {
-  const Result<WorkerOptions> options = parse_options(arguments);
+  const RoomRoles of_rooms = rooms();
+  std::vector<std::string> room_roles;
+  for (const auto& [name, serve_role] : of_rooms) room_roles.push_back(name);
+  const Result<WorkerOptions> options = parse_options(arguments, room_roles);
   if (!options) return tl::unexpected(options.error());
   if (options->role == Role::kHelp) {
     fmt::print("{}", kUsage);
@@ -98,7 +83,7 @@ Result<void> run(const std::vector<std::string>& arguments) {
   }
   if (options->role == Role::kDoctor) return channel.write_line(doctor_line(options->gpu));
   if (options->role == Role::kConsumer) return serve_consumer(*options, channel);
-  if (options->role == Role::kPipeline) return serve_gpu<PipelineService, gpu::PipelineRunner>(*options, channel);
+  if (options->role == Role::kOfRoom) return of_rooms.at(options->role_name)(*options, channel);
   if (options->role == Role::kMeasure) return serve_gpu<MeasureService, gpu::Measurer>(*options, channel);
   return serve_compile(*options, channel);
 }

@@ -11,17 +11,22 @@
 namespace pgtune::worker {
 namespace {
 
-Result<Role> parse_role(const std::string& text) {
+Result<Role> parse_role(const std::string& text, const std::vector<std::string>& room_roles) {
   static const std::map<std::string, Role> roles{
       {"compile", Role::kCompile},   {"measure", Role::kMeasure},     {"list", Role::kList},
       {"limits", Role::kLimits},     {"guard", Role::kGuard},         {"doctor", Role::kDoctor},
-      {"consumer", Role::kConsumer}, {"processes", Role::kProcesses}, {"pipeline", Role::kPipeline}};
+      {"consumer", Role::kConsumer}, {"processes", Role::kProcesses}};
   if (const auto found = roles.find(text); found != roles.end()) return found->second;
+  std::string of_rooms;
+  for (const std::string& name : room_roles) {
+    if (name == text) return Role::kOfRoom;
+    of_rooms += ", " + name;
+  }
   return fail(
       ErrorKind::kUsage,
-      fmt::format("--role is '{}'; it must be compile, measure, list, limits, processes, guard, doctor, consumer or "
-                  "pipeline",
-                  text));
+      fmt::format(
+          "--role is '{}'; it must be one of compile, measure, list, limits, processes, guard, doctor, consumer{}",
+          text, of_rooms));
 }
 
 /// Nothing where the option was not given.
@@ -41,7 +46,7 @@ Result<WorkerOptions> checked(WorkerOptions options) {
   const bool needs_gpu = options.role == Role::kMeasure || options.role == Role::kLimits ||
                          options.role == Role::kProcesses || options.role == Role::kGuard ||
                          options.role == Role::kDoctor || options.role == Role::kConsumer ||
-                         options.role == Role::kPipeline;
+                         options.role == Role::kOfRoom;
   if (options.role == Role::kCompile && options.cache_folder.empty())
     return fail(ErrorKind::kUsage, "the compile role needs --cache-dir");
   if (needs_gpu && options.gpu.empty()) return fail(ErrorKind::kUsage, "this role needs --gpu");
@@ -56,7 +61,8 @@ Result<WorkerOptions> checked(WorkerOptions options) {
 
 }  // namespace
 
-Result<WorkerOptions> parse_options(const std::vector<std::string>& arguments) {
+Result<WorkerOptions> parse_options(const std::vector<std::string>& arguments,
+                                    const std::vector<std::string>& room_roles) {
   static const std::set<std::string> known{"--role",         "--cache-dir", "--gpu",    "--lock-mhz",
                                            "--memory-limit", "--input",     "--library"};
   std::map<std::string, std::string> values;
@@ -76,13 +82,14 @@ Result<WorkerOptions> parse_options(const std::vector<std::string>& arguments) {
   }
   if (values.count("--role") == 0) return fail(ErrorKind::kUsage, "--role is missing; --help lists the roles");
 
-  const Result<Role> role = parse_role(values["--role"]);
+  const Result<Role> role = parse_role(values["--role"], room_roles);
   if (!role) return tl::unexpected(role.error());
   const auto mhz = parse_positive<int>("--lock-mhz", values["--lock-mhz"]);
   if (!mhz) return tl::unexpected(mhz.error());
   const auto memory = parse_positive<std::int64_t>("--memory-limit", values["--memory-limit"]);
   if (!memory) return tl::unexpected(memory.error());
   options.role = *role;
+  options.role_name = values["--role"];
   options.cache_folder = values["--cache-dir"];
   options.gpu = values["--gpu"];
   options.lock_mhz = *mhz;

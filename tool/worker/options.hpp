@@ -12,17 +12,18 @@
 
 namespace pgtune::worker {
 
-enum class Role { kCompile, kMeasure, kList, kLimits, kProcesses, kGuard, kDoctor, kConsumer, kPipeline, kHelp };
+enum class Role { kCompile, kMeasure, kList, kLimits, kProcesses, kGuard, kDoctor, kConsumer, kOfRoom, kHelp };
 
 struct WorkerOptions {
   Role role = Role::kHelp;
+  std::string role_name;                           ///< as given
   std::string cache_folder;                        ///< compile, measure: where cubins go
   std::optional<std::int64_t> memory_limit_bytes;  ///< compile: a build that needs more is compile_failed
-  std::string gpu;                                 ///< measure, pipeline, doctor: ordinal or UUID; else: UUID
-  std::string library;                             ///< consumer: the shared library to call
-  std::optional<int> lock_mhz;                     ///< guard: the clock; nothing: one the GPU can hold
-  bool restore = false;                            ///< guard: only give the clocks back
-  std::string input;                               ///< measure: file of requests; empty: standard input
+  std::string gpu;              ///< measure, doctor, roles of rooms: ordinal or UUID; else: UUID
+  std::string library;          ///< consumer: the shared library to call
+  std::optional<int> lock_mhz;  ///< guard: the clock; nothing: one the GPU can hold
+  bool restore = false;         ///< guard: only give the clocks back
+  std::string input;            ///< measure: file of requests; empty: standard input
 };
 
 inline constexpr std::string_view kUsage =
@@ -35,20 +36,19 @@ inline constexpr std::string_view kUsage =
     "       pgtune-worker --role doctor --gpu ORDINAL-OR-UUID\n"
     "       pgtune-worker --role guard --gpu UUID [--lock-mhz MHZ | --restore]\n"
     "       pgtune-worker --role consumer --gpu UUID --library FILE\n"
-    "       pgtune-worker --role pipeline --gpu ORDINAL-OR-UUID\n"
     "\n"
     "The CUDA half of pgtune, which starts it as a child process. compile, measure,\n"
-    "consumer and pipeline read one JSON request a line from standard input, measure\n"
+    "and consumer read one JSON request a line from standard input, measure\n"
     "also from FILE, and answer each with one line until the input ends; consumer\n"
-    "calls exported kernels in a library that pgtune has compiled, pipeline streams\n"
-    "operands through the GPU. list prints the GPUs as one JSON line, "
+    "calls exported kernels in a library that pgtune has compiled. list prints the GPUs as one JSON line, "
     "limits what may change of one from day to day "
     "and processes\n"
     "who computes on it (both without CUDA, which takes longer), doctor what there\n"
     "is to know about one. guard locks a GPU's clocks until its input ends or a\n"
     "signal comes, and gives them back; with --restore it only does that.\n";
 
-/// Errors (usage) name the option and what it needs.
-[[nodiscard]] Result<WorkerOptions> parse_options(const std::vector<std::string>& arguments);
+/// `room_roles`: names of roles that rooms add. Errors (usage) name the option and what it needs.
+[[nodiscard]] Result<WorkerOptions> parse_options(const std::vector<std::string>& arguments,
+                                                  const std::vector<std::string>& room_roles);
 
 }  // namespace pgtune::worker

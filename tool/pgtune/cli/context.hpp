@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "db/database.hpp"
+#include "db/upkeep/content_check.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/paths.hpp"
 #include "tool/pgtune/cli/terminal/terminal.hpp"
@@ -18,14 +19,20 @@ namespace pgtune::tool {
 class Context {
  public:
   /// `terminal` must outlive the context.
-  Context(Paths paths, Terminal& terminal, std::string command_line)
-      : paths_(std::move(paths)), terminal_(terminal), command_line_(std::move(command_line)) {}
+  Context(Paths paths, Terminal& terminal, std::string command_line, db::ColumnChecks record_checks)
+      : paths_(std::move(paths)),
+        terminal_(terminal),
+        command_line_(std::move(command_line)),
+        record_checks_(std::move(record_checks)) {}
 
   [[nodiscard]] const Paths& paths() const { return paths_; }
   [[nodiscard]] Terminal& terminal() { return terminal_; }
   [[nodiscard]] const Catalogue& catalogue() const { return catalogue_; }
   /// As typed, arguments joined by blanks: stored with a session.
   [[nodiscard]] const std::string& command_line() const { return command_line_; }
+
+  /// What the columns of all tables hold, the rooms' too, for db::damage().
+  [[nodiscard]] const db::ColumnChecks& record_checks() const { return record_checks_; }
 
   /// The user's defaults, read when first asked for. Throws as UserConfig::load.
   [[nodiscard]] const UserConfig& config() const;
@@ -41,6 +48,7 @@ class Context {
   Terminal& terminal_;
   Catalogue catalogue_;
   std::string command_line_;
+  db::ColumnChecks record_checks_;
   mutable std::optional<UserConfig> config_;
 };
 

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/commands/commands.hpp"
 
-/// Every command, in the order of the help: `name` is made by make_<name>_command() of <name>_command.cpp, which needs
-/// no other declaration.
+#include <iterator>
+#include <utility>
+
+/// The core's commands, in the order of the help: `name` is made by make_<name>_command() of <name>_command.cpp, which
+/// needs no other declaration.
 // clang-format off
-#define PGTUNE_COMMANDS(command) \
+#define PGTUNE_MEASURING_COMMANDS(command) \
   command(search) \
   command(bench) \
   command(guess) \
-  command(show) \
-  command(report) \
-  command(export) \
+  command(show)
+#define PGTUNE_OTHER_COMMANDS(command) \
   command(import) \
   command(space) \
   command(inspect) \
   command(ladder) \
-  command(pipeline) \
   command(simulate) \
   command(devices) \
   command(doctor) \
@@ -28,13 +29,20 @@
 namespace pgtune::tool {
 
 #define PGTUNE_DECLARE(name) std::unique_ptr<Command> make_##name##_command();
-PGTUNE_COMMANDS(PGTUNE_DECLARE)
+PGTUNE_MEASURING_COMMANDS(PGTUNE_DECLARE)
+PGTUNE_OTHER_COMMANDS(PGTUNE_DECLARE)
 #undef PGTUNE_DECLARE
+std::unique_ptr<Command> make_report_command(std::vector<RoomReport> reports);
+std::unique_ptr<Command> make_export_command(std::vector<std::unique_ptr<Command>> forms);
 
-std::vector<std::unique_ptr<Command>> make_commands() {
+std::vector<std::unique_ptr<Command>> make_commands(Rooms& rooms) {
   std::vector<std::unique_ptr<Command>> commands;
 #define PGTUNE_MAKE(name) commands.push_back(make_##name##_command());
-  PGTUNE_COMMANDS(PGTUNE_MAKE)
+  PGTUNE_MEASURING_COMMANDS(PGTUNE_MAKE)
+  commands.push_back(make_report_command(std::move(rooms.reports)));
+  commands.push_back(make_export_command(std::move(rooms.exports)));
+  std::move(rooms.commands.begin(), rooms.commands.end(), std::back_inserter(commands));
+  PGTUNE_OTHER_COMMANDS(PGTUNE_MAKE)
 #undef PGTUNE_MAKE
   return commands;
 }

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "tool/pgtune/cli/command.hpp"
+#include "tool/pgtune/rooms.hpp"
 
 namespace pgtune::tool {
 
-[[nodiscard]] std::vector<std::unique_ptr<Command>> make_commands();
+/// The core's commands, and those of the rooms after the ones that measure; takes what it needs out of `rooms`.
+[[nodiscard]] std::vector<std::unique_ptr<Command>> make_commands(Rooms& rooms);
 
 }  // namespace pgtune::tool

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// `pgtune export header`: the winners as a C++17 header that a program calls. Beside it `export pipeline`
-// (pipeline_export.hpp), `export t4` and `export kernel_tuner` (table_export.hpp).
+// `pgtune export header`: the winners as a C++17 header that a program calls. Beside it `export t4` and
+// `export kernel_tuner` (table_export.hpp), and what rooms export.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/output_file.hpp"
-#include "tool/pgtune/commands/pipeline_export.hpp"
 #include "tool/pgtune/commands/table_export.hpp"
 #include "tool/pgtune/export/callable_export.hpp"
 #include "tool/pgtune/export/callable_package.hpp"
@@ -29,16 +30,21 @@ namespace {
 
 class ExportCommand final : public Command {
  public:
+  explicit ExportCommand(std::vector<std::unique_ptr<Command>> forms) {
+    for (auto& form : forms) forms_.push_back({std::move(form), std::nullopt});
+  }
   std::string name() const override { return "export"; }
   std::string description() const override { return "Write the winners as code, or what was measured for other tools"; }
   std::string examples() const override {
-    return "pgtune export header -o best_gemm.hpp\n"
-           "pgtune export header --operation softmax -o best_softmax.hpp\n"
-           "pgtune export header --on H200 --namespace my::gemm\n"
-           "pgtune export header --guess shapes.txt -o best_gemm.hpp\n"
-           "pgtune export header --library best_gemm\n"
-           "pgtune export pipeline --shape 65536x4096x4096 --dtype bf16 -o stream.hpp\n"
-           "pgtune export kernel_tuner tables --problem '4096x4096x4096 bf16'";
+    std::string lines =
+        "pgtune export header -o best_gemm.hpp\n"
+        "pgtune export header --operation softmax -o best_softmax.hpp\n"
+        "pgtune export header --on H200 --namespace my::gemm\n"
+        "pgtune export header --guess shapes.txt -o best_gemm.hpp\n"
+        "pgtune export header --library best_gemm\n"
+        "pgtune export kernel_tuner tables --problem '4096x4096x4096 bf16'";
+    for (const auto& [form, line] : forms_) lines += "\n" + form->examples();
+    return lines;
   }
 
   void add_options(CommandLine& app) override {
@@ -82,13 +88,18 @@ class ExportCommand final : public Command {
                     "is done anyway");
     header.add_flag("--no-verify", no_verify_, "Write it without running its kernels");
     header.add_flag("--json", json_, "Print what --coverage shows as JSON, with each kernel's template and variant");
-    pipeline_.add_to(app);
+    for (auto& [form, line] : forms_) {
+      line = app.add_command(form->name(), form->description());
+      form->add_options(*line);
+    }
     tables_.add_to(app);
   }
 
   ExitCode run(Context& context) override {
     if (tables_.asked()) return tables_.run(context);
-    if (pipeline_.asked()) return pipeline_.run(context);
+    for (const auto& [form, line] : forms_) {
+      if (line->parsed()) return form->run(context);
+    }
     check_forms();
     if (const auto why = name_space_.empty() ? std::nullopt : why_no_namespace(name_space_))
       throw CommandError(ErrorKind::kUsage,
@@ -252,7 +263,7 @@ class ExportCommand final : public Command {
 
   ResultFilter filter_;
   TableExport tables_;
-  PipelineExport pipeline_;
+  std::vector<std::pair<std::unique_ptr<Command>, std::optional<CommandLine>>> forms_;  ///< of rooms
   std::vector<Problem> covered_problems_, guessed_problems_;  ///< of --coverage (of GEMM) and --guess
   std::string output_, name_space_, coverage_, guess_, library_, neighbour_loss_ = "3";
   bool split_ = false, verify_ = false, no_verify_ = false, jit_ = false, json_ = false;
@@ -260,6 +271,8 @@ class ExportCommand final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_export_command() { return std::make_unique<ExportCommand>(); }
+std::unique_ptr<Command> make_export_command(std::vector<std::unique_ptr<Command>> forms) {
+  return std::make_unique<ExportCommand>(std::move(forms));
+}
 
 }  // namespace pgtune::tool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `pgtune report`: the winners beside cuBLASLt in speed, in energy, or under the GPU's roofs; all of it as a page. Host
-// pipelines too.
+// `pgtune report`: the winners beside cuBLASLt in speed, in energy, or under the GPU's roofs; all of it as a page. What
+// rooms report too.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "db/queries/queries.hpp"
 #include "tool/pgtune/cli/command.hpp"
@@ -21,10 +23,10 @@
 #include "tool/pgtune/page/page_data.hpp"
 #include "tool/pgtune/page/page_writer.hpp"
 #include "tool/pgtune/report/boards_report.hpp"
-#include "tool/pgtune/report/pipeline_report.hpp"
 #include "tool/pgtune/report/power_report.hpp"
 #include "tool/pgtune/report/result_json.hpp"
 #include "tool/pgtune/report/roofline_report.hpp"
+#include "tool/pgtune/report/room_report.hpp"
 #include "tool/pgtune/report/speed_report.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
 
@@ -35,6 +37,9 @@ using nlohmann::json;
 
 class ReportCommand final : public Command {
  public:
+  explicit ReportCommand(std::vector<RoomReport> reports) {
+    for (RoomReport& report : reports) rooms_.push_back({std::move(report)});
+  }
   std::string name() const override { return "report"; }
   std::string description() const override { return "Compare the winners with cuBLASLt in speed and energy"; }
   std::string examples() const override {
@@ -42,7 +47,6 @@ class ReportCommand final : public Command {
            "pgtune report --power --shape 4096x4096x4096\n"
            "pgtune report --boards --on H200\n"
            "pgtune report --roofline --on H200 --source gpu --csv\n"
-           "pgtune report --pipelines\n"
            "pgtune report --html report.html --open";
   }
 
@@ -54,9 +58,7 @@ class ReportCommand final : public Command {
         .group("Report");
     app.add_flag("--boards", boards_, "Boards of one class side by side: time, ratio and clock of the same variant")
         .group("Report");
-    app.add_flag("--pipelines", pipelines_,
-                 "Instead what 'pgtune pipeline' found: time, share of the bound, gain over the serial loop")
-        .group("Report");
+    for (OfRoom& room : rooms_) app.add_flag(option_of(room), room.asked, room.report.description).group("Report");
     app.add_option("--html", html_,
                    "Write a page that any browser shows, with charts and all that is known of each problem; - for "
                    "standard output")
@@ -73,7 +75,9 @@ class ReportCommand final : public Command {
   ExitCode run(Context& context) override {
     require_one_form();
     if (!html_.empty()) return write_html(context);
-    if (pipelines_) return report_pipelines(context);
+    for (const OfRoom& room : rooms_) {
+      if (room.asked) return report_room(context, room);
+    }
     std::vector<StoredResult> results = boards_ ? filter_.load_boards(context) : filter_.load(context);
     // Another search of a problem may be the one whose energy was measured.
     if (!boards_ && !power_) results = one_a_problem(std::move(results));
@@ -105,12 +109,19 @@ class ReportCommand final : public Command {
   }
 
   void require_one_form() const {
-    if (power_ + roofline_ + boards_ + pipelines_ + !html_.empty() > 1)
-      throw CommandError(
-          ErrorKind::kUsage,
-          "--power, --roofline, --boards, --pipelines and --html are reports of their own. Ask for one at a time.");
-    if (pipelines_ && csv_)
-      throw CommandError(ErrorKind::kUsage, "--pipelines has no CSV. Give --json, or leave out --csv.");
+    std::string of_rooms;
+    int asked = power_ + roofline_ + boards_ + !html_.empty();
+    for (const OfRoom& room : rooms_) {
+      of_rooms += ", " + option_of(room);
+      asked += room.asked;
+      if (room.asked && csv_)
+        throw CommandError(ErrorKind::kUsage, option_of(room) + " has no CSV. Give --json, or leave out --csv.");
+    }
+    if (asked > 1)
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("--power, --roofline, --boards{} and --html are reports of their own. Ask for one "
+                                     "at a time.",
+                                     of_rooms));
     if (json_ + csv_ + !html_.empty() > 1)
       throw CommandError(ErrorKind::kUsage, "--json, --csv and --html exclude each other. Give one.");
     if (html_.empty() && !against_.empty())
@@ -134,8 +145,14 @@ class ReportCommand final : public Command {
   ExitCode write_html(Context& context) const {
     std::vector<StoredResult> results = one_a_problem(filter_.load(context));
     const db::Database database = filter_.open_database(context);
-    const std::vector<StoredPipeline> pipelines = pipelines_of(database);
-    if (results.empty() && pipelines.empty()) {
+    std::vector<PageSection> sections;
+    std::size_t held_by_rooms = 0;
+    for (const OfRoom& room : rooms_) {
+      RoomResults of_room = filter_.of_kernels_alone() ? RoomResults() : room.report.read(database, filter_);
+      held_by_rooms += of_room.count;
+      sections.push_back({room.report, std::move(of_room)});
+    }
+    if (results.empty() && held_by_rooms == 0) {
       context.terminal().error(filter_.nothing_found(context));
       return ExitCode::kNothingValid;
     }
@@ -146,18 +163,18 @@ class ReportCommand final : public Command {
     const std::vector<StoredResult> boards = filter_.load_boards(context, problems_of_several_boards(database));
     const std::string before_name = std::filesystem::path(against_).filename().string();
     const std::string page =
-        write_page(page_data(context, {database, name, results, boards, before, before_name, pipelines}));
+        write_page(page_data(context, {database, name, results, boards, before, before_name, sections}), sections);
     if (html_ == "-") {
       context.terminal().print(page);
       return ExitCode::kDone;
     }
     write_output_file(html_, page);
     std::vector<std::string> held;
-    const auto add = [&](std::size_t count, const char* noun) {
+    const auto add = [&](std::size_t count, const std::string& noun) {
       if (count > 0) held.push_back(fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"));
     };
     add(results.size(), "problem");
-    add(pipelines.size(), "pipeline");
+    for (const PageSection& section : sections) add(section.results.count, section.report.noun);
     context.terminal().note(
         fmt::format("wrote {}: {}, {} KiB", html_, fmt::join(held, " and "), (page.size() + 1023) / 1024));
     if (open_) open_in_browser(html_);
@@ -175,29 +192,28 @@ class ReportCommand final : public Command {
     }
   }
 
-  /// Those that the filter lets through. Throws as stored_pipelines().
-  [[nodiscard]] std::vector<StoredPipeline> pipelines_of(const db::Database& database) const {
-    if (filter_.of_kernels_alone()) return {};
-    std::vector<StoredPipeline> pipelines = stored_pipelines(database);
-    std::erase_if(pipelines, [&](const StoredPipeline& stored) {
-      return !filter_.admits(stored.answer.streamed.problem, stored.device);
-    });
-    return pipelines;
-  }
+  /// A room's report, and whether the user asks for it.
+  struct OfRoom {
+    RoomReport report;
+    bool asked = false;
+  };
+  [[nodiscard]] static std::string option_of(const OfRoom& room) { return "--" + room.report.name; }
 
-  ExitCode report_pipelines(Context& context) const {
+  ExitCode report_room(Context& context, const OfRoom& room) const {
     if (filter_.of_kernels_alone())
-      throw CommandError(ErrorKind::kUsage, "--template and --source are of kernels. Leave them out with --pipelines.");
+      throw CommandError(
+          ErrorKind::kUsage,
+          fmt::format("--template and --source are of kernels. Leave them out with {}.", option_of(room)));
     const db::Database database = filter_.open_database(context);
-    const std::vector<StoredPipeline> pipelines = pipelines_of(database);
+    RoomResults results = room.report.read(database, filter_);
     if (json_) {
-      print_json(context, pipeline_report_json(pipelines));
+      print_json(context, std::move(results.json));
     } else {
-      context.terminal().print(pipeline_report_text(pipelines));
+      context.terminal().print(results.text);
     }
-    if (!pipelines.empty()) return ExitCode::kDone;
+    if (results.count > 0) return ExitCode::kDone;
     context.terminal().error(
-        fmt::format("{} holds no pipeline that matches; search one with 'pgtune pipeline'", database.origin()));
+        fmt::format("{} holds no {} that matches; {}", database.origin(), room.report.noun, room.report.how_to_get));
     return ExitCode::kNothingValid;
   }
 
@@ -218,12 +234,14 @@ class ReportCommand final : public Command {
 
   ResultFilter filter_;
   std::string html_, against_;
-  bool open_ = false, power_ = false, roofline_ = false, boards_ = false, pipelines_ = false, json_ = false,
-       csv_ = false;
+  std::vector<OfRoom> rooms_;
+  bool open_ = false, power_ = false, roofline_ = false, boards_ = false, json_ = false, csv_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Command> make_report_command() { return std::make_unique<ReportCommand>(); }
+std::unique_ptr<Command> make_report_command(std::vector<RoomReport> reports) {
+  return std::make_unique<ReportCommand>(std::move(reports));
+}
 
 }  // namespace pgtune::tool

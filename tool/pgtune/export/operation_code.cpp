@@ -25,7 +25,7 @@ const OperationDefinition& definition_of(const CallableHeader& content, const Pr
                        [&](const OperationDefinition& known) { return known.name == problem.operation->name; });
 }
 
-std::string fact_code(const Expression& expression) {
+std::string cpp_fact(const Expression& expression) {
   std::vector<std::string> names = expression.names();
   for (std::string& name : names) name.insert(0, "f.v_");
   return expression.cpp(names);
@@ -38,7 +38,7 @@ std::string joined(const Items& items, const Text& text) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::string facts(const std::vector<Expression>& expressions) { return "{" + joined(expressions, fact) + "}"; }
+std::string facts(const std::vector<Expression>& expressions) { return "{" + joined(expressions, cpp_fact) + "}"; }
 
 std::string facts_struct(const OperationDefinition& definition) {
   const space::OperationInterface names = definition.interface();
@@ -60,7 +60,7 @@ std::string pointers_code(const BufferSpec& array, std::size_t number) {
       "  if (refuses(why, x, truth(n_{0} >= 1 && n_{0} <= {2}), {3})) return false;\n"
       "  f.v_ALIGN_{0} = {4};\n"
       "  f.tensor_{0} = buffers[{5}].tensor;\n",
-      array.name, fact_code(array.extents[0]), kMaxPointers,
+      array.name, cpp_fact(array.extents[0]), kMaxPointers,
       cpp_string(fmt::format("there are 1 to {} pointers {}", kMaxPointers, array.name)),
       pointers.alignment > 0 ? std::to_string(pointers.alignment) : fmt::format("buffers[{}].bytes", pointers.buffer),
       number);
@@ -88,9 +88,9 @@ std::string describe_function(const OperationDefinition& definition) {
   for (std::size_t i = 0; i < definition.dimensions.size(); ++i)
     out += fmt::format("  f.v_{} = sizes[{}];\n", definition.dimensions[i].name, i);
   for (const space::NamedExpression& entry : definition.derived)
-    out += fmt::format("  f.v_{} = {};\n", entry.name, fact_code(entry.expression));
+    out += fmt::format("  f.v_{} = {};\n", entry.name, cpp_fact(entry.expression));
   for (const space::Rule& rule : definition.require)
-    out += fmt::format("  if (refuses(why, x, {},\n              {}))\n    return false;\n", fact_code(rule.expression),
+    out += fmt::format("  if (refuses(why, x, {},\n              {}))\n    return false;\n", cpp_fact(rule.expression),
                        cpp_string(rule.reason));
   for (std::size_t i = 0; i < definition.buffers.size(); ++i) out += buffer_code(definition.buffers[i], i);
   return out + "  return true;\n}\n";

@@ -11,7 +11,6 @@
 #include "db/sqlite/timestamp.hpp"
 #include "tool/pgtune/cli/build_facts.hpp"
 #include "tool/pgtune/cli/version.hpp"
-#include "tool/pgtune/page/pipeline_data.hpp"
 #include "tool/pgtune/page/problem_data.hpp"
 #include "tool/pgtune/page/sample_data.hpp"
 #include "tool/pgtune/page/search_data.hpp"
@@ -23,9 +22,6 @@
 
 namespace pgtune::tool {
 namespace {
-
-/// Of host pipelines; each may have hundreds of spans.
-constexpr std::size_t kMostTimelines = 24;
 
 using nlohmann::json;
 
@@ -162,17 +158,18 @@ json page_data(const Context& context, const PageContent& content) {
                         ++place;
                       });
   const std::string commit = kCommit;
-  return {{"pgtune", commit.empty() ? std::string(kVersion) : fmt::format("{} ({})", kVersion, commit)},
-          {"made_at", db::utc_now()},
-          {"database", content.database_name},
-          {"groups", std::move(groups)},
-          {"ceilings", std::move(ceilings)},
-          {"ranking_columns", ranking_columns()},
-          {"problems", std::move(problems)},
-          {"boards", boards_data(content.boards)},
-          {"comparison", comparison_data(content)},
-          {"pipelines", pipelines_data(content.pipelines, kMostTimelines)},
-          {"texts", texts.texts()}};
+  json document = {{"pgtune", commit.empty() ? std::string(kVersion) : fmt::format("{} ({})", kVersion, commit)},
+                   {"made_at", db::utc_now()},
+                   {"database", content.database_name},
+                   {"groups", std::move(groups)},
+                   {"ceilings", std::move(ceilings)},
+                   {"ranking_columns", ranking_columns()},
+                   {"problems", std::move(problems)},
+                   {"boards", boards_data(content.boards)},
+                   {"comparison", comparison_data(content)},
+                   {"texts", texts.texts()}};
+  for (const PageSection& section : content.sections) document[section.report.name] = section.results.page;
+  return document;
 }
 
 }  // namespace pgtune::tool

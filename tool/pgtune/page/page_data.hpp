@@ -8,10 +8,16 @@
 
 #include "db/database.hpp"
 #include "tool/pgtune/cli/context.hpp"
-#include "tool/pgtune/report/pipeline_report.hpp"
+#include "tool/pgtune/report/room_report.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
 
 namespace pgtune::tool {
+
+/// What a room shows.
+struct PageSection {
+  const RoomReport& report;
+  RoomResults results;
+};
 
 /// What a page is made from. Nothing here is owned.
 struct PageContent {
@@ -21,7 +27,7 @@ struct PageContent {
   const std::vector<StoredResult>& boards;   ///< of ResultFilter::load_boards()
   const std::vector<StoredResult>& before;   ///< of another database; empty: nothing is compared
   const std::string& before_name;
-  const std::vector<StoredPipeline>& pipelines;
+  const std::vector<PageSection>& sections;
 };
 
 /// Throws db::Error for what cannot be read.

@@ -12,8 +12,8 @@ namespace pgtune::tool {
 namespace {
 
 /// In this order they are one script.
-constexpr std::string_view kScripts[] = {"format.js", "dom.js",   "scale.js",     "chart.js",  "overview.js",
-                                         "table.js",  "plots.js", "pipelines.js", "detail.js", "main.js"};
+constexpr std::string_view kScripts[] = {"format.js",   "dom.js",   "scale.js", "chart.js",
+                                         "overview.js", "table.js", "plots.js", "detail.js"};
 
 std::string_view asset(std::string_view name) {
   for (const embedded::File& file : embedded::pgtune_page()) {
@@ -60,9 +60,11 @@ std::string json_in_html(const nlohmann::json& data) {
   return out;
 }
 
-std::string write_page(const nlohmann::json& data) {
+std::string write_page(const nlohmann::json& data, const std::vector<PageSection>& sections) {
   std::string script = "\"use strict\";\n";
   for (const std::string_view name : kScripts) script.append(asset(name));
+  for (const PageSection& section : sections) script.append(section.report.script);
+  script.append(asset("main.js"));
   const std::string_view style = asset("page.css");
   return filled(asset("page.html"), [&](std::string_view name) -> std::string {
     if (name == "STYLE") return std::string(style);

@@ -4,6 +4,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
+
+#include "tool/pgtune/page/page_data.hpp"
 
 namespace pgtune::tool {
 
@@ -11,7 +14,8 @@ namespace pgtune::tool {
 /// database holds, and bytes that are no UTF-8 are replaced.
 [[nodiscard]] std::string json_in_html(const nlohmann::json& data);
 
-/// The whole page. Its Content-Security-Policy runs pgtune's own script alone, by its hash, and loads nothing.
-[[nodiscard]] std::string write_page(const nlohmann::json& data);
+/// The whole page, with the scripts of the sections. Its Content-Security-Policy runs pgtune's own script alone, by its
+/// hash, and loads nothing.
+[[nodiscard]] std::string write_page(const nlohmann::json& data, const std::vector<PageSection>& sections);
 
 }  // namespace pgtune::tool

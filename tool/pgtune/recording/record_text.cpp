@@ -11,7 +11,6 @@
 #include "tuner/model/json.hpp"
 #include "tuner/model/kernel_counters.hpp"
 #include "tuner/session/answer/answer_json.hpp"
-#include "tuner/session/host_pipeline/pipeline_answer.hpp"
 #include "tuner/util/fields_json.hpp"
 #include "tuner/util/json_reader.hpp"
 #include "tuner/util/utf8.hpp"
@@ -21,12 +20,6 @@ namespace {
 
 /// Nothing where all is well.
 using Flaw = std::optional<std::string>;
-
-template <typename Record>
-Flaw no_record(const db::Value& value) {
-  const auto record = read_untrusted_json<Record>(std::get<std::string>(value));
-  return record ? std::nullopt : Flaw(record.error().message);
-}
 
 Flaw no_foreign_table(const db::Value& value) {
   const auto table = foreign_table_of(std::get<std::string>(value));
@@ -43,17 +36,17 @@ db::ColumnCheck word_of(Parse parse) {
   };
 }
 
-Flaw no_launches(const db::Value& value) {
+}  // namespace
+
+std::optional<std::string> no_launches(const db::Value& value) {
   if (is_launch_count(std::get<std::int64_t>(value))) return std::nullopt;
   return "a sample without launches";
 }
 
-Flaw no_sample_time(const db::Value& value) {
+std::optional<std::string> no_sample_time(const db::Value& value) {
   if (is_sample_time(std::get<double>(value))) return std::nullopt;
   return fmt::format("no time that a sample takes: {} s", std::get<double>(value));
 }
-
-}  // namespace
 
 const db::ColumnChecks& record_checks() {
   static const db::ColumnChecks kChecks{
@@ -67,11 +60,6 @@ const db::ColumnChecks& record_checks() {
       {"foreign_tables.table_json", no_foreign_table},
       {"kernel_counters.counters_json", no_record<KernelCounters>},
       {"outcomes.kind", word_of([](const std::string& word) { return enumerator_of<OutcomeKind>(word).has_value(); })},
-      {"pipeline_answers.answer_json", no_record<session::PipelineAnswer>},
-      {"pipeline_samples.device_s", no_sample_time},
-      {"pipeline_samples.host_s", no_sample_time},
-      {"pipeline_samples.runs", no_launches},
-      {"pipeline_trials.candidate_json", no_record<pipeline::Candidate>},
       {"problems.problem_json", no_record<Problem>},
       {"baseline_reports.report_json", no_record<BaselineReport>},
       {"round_samples.launches", no_launches},

@@ -101,7 +101,7 @@ std::string problems_text(const Simulation& simulation, std::size_t strategy) {
   return text.text();
 }
 
-std::string percent(double value) { return fmt::format("{:.2f}", 100 * value); }
+std::string percent_text(double value) { return fmt::format("{:.2f}", 100 * value); }
 
 /// What a strategy expected to have missed beside what it had; empty where it never said.
 std::string calibration_text(const Simulation& simulation, std::size_t strategy) {
@@ -110,7 +110,7 @@ std::string calibration_text(const Simulation& simulation, std::size_t strategy)
   for (const Calibration& step : calibration(simulation.losses, strategy))
     text.add_row({std::isfinite(step.to) ? fmt::format("{:.1f} to {:.1f}", 100 * step.from, 100 * step.to)
                                          : fmt::format("more than {:.1f}", 100 * step.from),
-                  std::to_string(step.cases), percent(step.expected), percent(step.missed)});
+                  std::to_string(step.cases), percent_text(step.expected), percent_text(step.missed)});
   if (text.empty()) return {};
   return fmt::format("\nWhat {} expected to have missed and what it had, means in %\n{}",
                      simulation.task.strategies[strategy], text.text());

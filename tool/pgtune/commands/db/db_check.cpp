@@ -4,7 +4,6 @@
 
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/commands/db/db_commands.hpp"
-#include "tool/pgtune/recording/record_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -24,7 +23,7 @@ class CheckCommand final : public Command {
 
   ExitCode run(Context& context) override {
     const db::Database database = context.open_database(database_, db::OpenMode::kReadOnlyAsIs);
-    const std::vector<std::string> problems = db::damage(database, record_checks());
+    const std::vector<std::string> problems = db::damage(database, context.record_checks());
     for (const std::string& problem : problems) context.terminal().print(fmt::format("{}\n", problem));
     if (problems.empty()) {
       context.terminal().print(fmt::format("{}: sound\n", database.origin()));

@@ -4,7 +4,6 @@
 
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/commands/db/db_commands.hpp"
-#include "tool/pgtune/recording/record_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -23,7 +22,7 @@ class CopyCommand final : public Command {
   ExitCode run(Context& context) override {
     require_new_file(output_);
     const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);
-    if (const auto problems = db::damage(database, record_checks()); !problems.empty())
+    if (const auto problems = db::damage(database, context.record_checks()); !problems.empty())
       throw db::Error(fmt::format("database {} is damaged ({}). Nothing was copied. Restore it from a copy, or move it "
                                   "aside and search again; 'pgtune db check' lists all that is damaged",
                                   database.origin(), problems.front()),

@@ -8,7 +8,6 @@
 #include "db/upkeep/merge.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/commands/db/db_commands.hpp"
-#include "tool/pgtune/recording/record_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -34,7 +33,7 @@ class MergeCommand final : public Command {
 
   ExitCode run(Context& context) override {
     require_new_file(output_);
-    const db::MergeReport report = db::merge({inputs_.begin(), inputs_.end()}, output_, record_checks());
+    const db::MergeReport report = db::merge({inputs_.begin(), inputs_.end()}, output_, context.record_checks());
     json inputs = json::array();
     std::int64_t held = 0;
     for (const db::MergedInput& input : report.inputs) {

@@ -51,3 +51,6 @@ const tip = {
   },
   hide() { document.getElementById("tip").hidden = true; },
 };
+
+/** Sections of rooms, in front of the problem's: {id: the key of its results in the document, title, noun: of one result, section: a function of the document that makes it}. */
+const roomSections = [];

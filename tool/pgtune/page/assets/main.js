@@ -26,8 +26,8 @@ function start() {
     document.getElementById("problem-title").focus({ preventScroll: true });
     detail.scrollIntoView();
   }
-  const kernels = data.problems.length > 0;  // a database may hold pipelines alone
-  const held = [kernels ? plural(data.problems.length, "problem") : "", data.pipelines.length > 0 ? plural(data.pipelines.length, "pipeline") : ""].filter((text) => text !== "");
+  const kernels = data.problems.length > 0;  // a database may hold other results alone
+  const held = [["problem", data.problems], ...roomSections.map((room) => [room.noun, data[room.id]])].filter(([, results]) => results.length > 0).map(([noun, results]) => plural(results.length, noun));
   document.getElementById("made").textContent = `${data.database}, ${held.join(" and ")}; made ${data.made_at.replace("T", " ").replace("Z", " UTC")} by pgtune ${data.pgtune}`;
   const main = document.getElementById("main");
   const chosen = fromHash();
@@ -35,7 +35,7 @@ function start() {
   const ofKernels = kernels ? [["overview", "Overview", overviewSection(data)], ["problems", "Problems", problemsSection(data, state, drawCharts, open)],
     ["charts", "Charts", el("section", { id: "charts" }, el("h2", {}, "Charts"), el("p", { class: "note" }, "Of the problems that pass the filter above. A click on a point, or Enter on one reached by the arrow keys, shows its problem below."), charts)],
     ["comparison", "Comparison", comparisonSection(data, open)], ["boards", "Boards", boardsSection(data)]] : [];
-  const sections = [...ofKernels, ["pipelines", "Pipelines", pipelinesSection(data)], ...(kernels ? [["problem", "Problem", detail]] : [])].filter(([, , node]) => node !== null);
+  const sections = [...ofKernels, ...roomSections.map((room) => [room.id, room.title, data[room.id].length > 0 ? room.section(data) : null]), ...(kernels ? [["problem", "Problem", detail]] : [])].filter(([, , node]) => node !== null);
   main.replaceChildren(...sections.map(([, , node]) => node));
   document.getElementById("sections").replaceChildren(...sections.map(([id, title]) => el("a", { href: "#" + id }, title)));
   document.querySelector(".skip").setAttribute("href", "#" + sections[kernels ? 1 : 0][0]);

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// How a product is cut into chunks, and which part of each operand a chunk needs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pipeline/plan/candidate.hpp"
+#include "pipeline/plan/streamed_problem.hpp"
+
+namespace pgtune::pipeline {
+
+struct Chunk {
+  std::int64_t first = 0, extent = 0;  ///< along the cut
+};
+
+/// Part of a matrix as it is stored.
+struct Region {
+  std::int64_t row = 0, column = 0, rows = 0, columns = 0;
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
+[[nodiscard]] std::int64_t extent_of(const Problem& problem, Cut cut);
+/// Chunks of `extent`, the last one shorter where they do not divide the cut extent. Preconditions: 1 <= extent.
+[[nodiscard]] std::vector<Chunk> chunks_of(const Problem& problem, Cut cut, std::int64_t extent);
+/// Whether the cut divides the matrix. One that it does not divide is needed as a whole by every chunk.
+[[nodiscard]] bool divides(Cut cut, Matrix matrix);
+/// What a chunk needs of a matrix.
+[[nodiscard]] Region region_of(const StreamedProblem& streamed, Matrix matrix, Cut cut, const Chunk& chunk);
+/// Whether a chunk's part of the matrix is one piece of memory: whole rows as they are stored.
+[[nodiscard]] bool has_whole_rows(const StreamedProblem& streamed, Matrix matrix, Cut cut);
+[[nodiscard]] Region whole(const StreamedProblem& streamed, Matrix matrix);
+[[nodiscard]] std::int64_t bytes_of(const StreamedProblem& streamed, Matrix matrix, const Region& region);
+
+/// Whether chunks of the matrix have packed buffers of their own on the device: it streams, is divided, and the kernel
+/// does not read host memory.
+[[nodiscard]] bool has_buffers(const StreamedProblem& streamed, Matrix matrix, const Candidate& candidate);
+/// The product of one chunk: packed where has_buffers(), else with the leading dimension of the whole matrix. Of a cut
+/// along K it adds to D (beta 1) from the second chunk on.
+[[nodiscard]] Problem chunk_problem(const StreamedProblem& streamed, const Candidate& candidate, const Chunk& chunk);
+
+/// Extents worth trying, ascending: powers of two and even splits, at multiples of kChunkGranule where the extent
+/// allows, and so that there are kMostChunks at most.
+[[nodiscard]] std::vector<std::int64_t> chunk_extents(const Problem& problem, Cut cut);
+inline constexpr std::int64_t kChunkGranule = 128;
+inline constexpr std::int64_t kMostChunks = 128;
+
+}  // namespace pgtune::pipeline

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// What is measured of pipelines.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/plan/candidate.hpp"
+#include "tuner/model/records.hpp"
+
+namespace pgtune::pipeline {
+
+/// Whole runs of a pipeline, each from an idle GPU until the host has all results, timed together.
+struct RunSample {
+  Stage stage = Stage::kScreen;
+  int round = 0;     ///< counts from 1 inside its stage; 0 for screening
+  int position = 0;  ///< order inside its round
+  std::int64_t runs = 0;
+  double host_s = 0;                       ///< by the host's clock, all runs: what a program waits
+  double device_s = 0;                     ///< between events on the device, all runs
+  std::optional<double> sm_clock_hz = {};  ///< mean over the sample; absent where it was not measured
+  std::optional<double> lead_in_s = {};    ///< of a settled sample: how long it ran right before, until the clock stood
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("stage", self.stage);
+    visit("round", self.round);
+    visit("position", self.position);
+    visit("runs", self.runs);
+    visit("host_s", self.host_s);
+    visit("device_s", self.device_s);
+    visit("sm_clock_hz", self.sm_clock_hz);
+    visit("lead_in_s", self.lead_in_s);
+  }
+  friend bool operator==(const RunSample&, const RunSample&) = default;
+  /// Errors (database): runs or times that no sample has.
+  [[nodiscard]] Result<void> validate() const;
+};
+
+/// Check and screening of one candidate.
+struct TrialResult {
+  Outcome outcome;
+  std::optional<CheckReport> check;
+  std::vector<RunSample> samples;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("outcome", self.outcome);
+    visit("check", self.check);
+    visit("samples", self.samples);
+  }
+  friend bool operator==(const TrialResult&, const TrialResult&) = default;
+};
+
+/// The kernel of chunks of one extent, alone on the GPU.
+struct ChunkTime {
+  Cut cut = Cut::kM;
+  std::int64_t extent = 0;
+  double time_s = 0;
+  std::string kernel;  ///< "cuBLASLt, algorithm 66, ...", or a variant's id
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("cut", self.cut);
+    visit("extent", self.extent);
+    visit("time_s", self.time_s);
+    visit("kernel", self.kernel);
+  }
+  friend bool operator==(const ChunkTime&, const ChunkTime&) = default;
+};
+
+/// The kernel of chunks of one extent in launches of its own, once the clock stood still.
+struct SettledKernel {
+  Cut cut = Cut::kM;
+  std::int64_t extent = 0;
+  Sample sample;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("cut", self.cut);
+    visit("extent", self.extent);
+    visit("sample", self.sample);
+  }
+  friend bool operator==(const SettledKernel&, const SettledKernel&) = default;
+};
+
+/// Each of a candidate's steps alone, over all chunks.
+struct StepTimes {
+  double copy_in_s = 0, compute_s = 0, copy_out_s = 0;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("copy_in_s", self.copy_in_s);
+    visit("compute_s", self.compute_s);
+    visit("copy_out_s", self.copy_out_s);
+  }
+  friend bool operator==(const StepTimes&, const StepTimes&) = default;
+};
+
+/// What a machine says of itself and the problem, once it is prepared.
+struct Prepared {
+  std::int64_t device_bytes = 0;            ///< free for candidates
+  std::int64_t pinned_bytes = 0;            ///< that candidates may pin
+  std::int64_t checked_rows = 0;            ///< of D, compared with the float64 reference
+  std::string library;                      ///< "cuBLASLt 13.0.2"
+  std::optional<bool> batched_copies = {};  ///< whether the driver has cudaMemcpyBatchAsync; absent: not known, as no
+  std::vector<int> host_nodes = {};         ///< NUMA nodes that host memory can be put on, where there are several
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("device_bytes", self.device_bytes);
+    visit("pinned_bytes", self.pinned_bytes);
+    visit("checked_rows", self.checked_rows);
+    visit("library", self.library);
+    visit("batched_copies", self.batched_copies);
+    visit("host_nodes", self.host_nodes, kUnlessDefault);
+  }
+  friend bool operator==(const Prepared&, const Prepared&) = default;
+};
+
+}  // namespace pgtune::pipeline

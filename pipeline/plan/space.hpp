@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// The candidates of a problem, what the machine's rates make one expect of them, and the named ones.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/plan/bound.hpp"
+#include "pipeline/plan/legality.hpp"
+#include "pipeline/plan/machine.hpp"
+
+namespace pgtune::pipeline {
+
+/// What of a space a user asks for.
+struct SpaceLimits {
+  Limits limits;
+  std::optional<Cut> cut;            ///< that one only
+  std::optional<HostMemory> memory;  ///< that one only
+  std::vector<int> host_nodes = {};  ///< NUMA nodes to choose from; fewer than two: none
+};
+
+/// Every legal candidate of cuts_of(), but serial loops, the default stream and zero-copy, which are rungs of the
+/// ladder (zero-copy is slower wherever a kernel reads an operand more than once); zero-copy alone
+/// where only mapped memory is wanted. In a fixed order. Where there is none, the reasons say why: each once.
+struct Space {
+  std::vector<Candidate> candidates;
+  std::vector<std::string> reasons;
+};
+[[nodiscard]] Space enumerate(const StreamedProblem& streamed, const SpaceLimits& limits);
+
+/// Cuts that divide every operand that streams; where there is none, those that divide some.
+[[nodiscard]] std::vector<Cut> cuts_of(const StreamedProblem& streamed, const SpaceLimits& limits);
+
+/// As simulated; at the power cap no less than the bound of its chunks. The cap holds a mean of power: kernels that
+/// rest in between run as fast as in a few launches, until they fill the time that the cap leaves them.
+[[nodiscard]] double expected_time(const StreamedProblem& streamed, const Machine& machine, const Candidate& candidate);
+
+struct Expected {
+  Candidate candidate;
+  double time_s = 0;
+};
+/// All of them simulated, the fastest first; among equals those with fewer buffers and streams.
+[[nodiscard]] std::vector<Expected> expect(const StreamedProblem& streamed, const Machine& machine,
+                                           const std::vector<Candidate>& candidates);
+
+/// Legal candidates that differ from `center` in one property, or in the chunk together with the buffers.
+[[nodiscard]] std::vector<Candidate> neighbours(const StreamedProblem& streamed, const Candidate& center,
+                                                const SpaceLimits& limits);
+
+/// A named step from the serial loop to the tuned pipeline, or a trap beside the ladder.
+struct Rung {
+  std::string name;
+  Candidate candidate;
+  bool trap = false;  ///< not on the way up: shown for what it costs
+};
+/// With the cut and chunk of `guess` throughout, where its chunks allow; illegal rungs are left out.
+[[nodiscard]] std::vector<Rung> ladder(const StreamedProblem& streamed, const Candidate& guess, const Limits& limits);
+
+/// The smallest bound over the chunk extents of the cuts.
+struct SpaceBound {
+  Bound bound;
+  Cut cut = Cut::kM;
+  std::int64_t chunk = 0;
+};
+[[nodiscard]] SpaceBound least_bound(const StreamedProblem& streamed, const Machine& machine,
+                                     const std::vector<Cut>& cuts);
+
+}  // namespace pgtune::pipeline

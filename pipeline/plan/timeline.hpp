@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// When the workers of a pipeline were busy, and why not.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/plan/schedule.hpp"
+
+namespace pgtune::pipeline {
+
+/// An operation's time at its worker.
+struct Span {
+  int operation = 0;  ///< of the schedule
+  Step step = Step::kCopyIn;
+  int chunk = kNoChunk;
+  double start_s = 0, end_s = 0;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("operation", self.operation);
+    visit("step", self.step);
+    visit("chunk", self.chunk);
+    visit("start_s", self.start_s);
+    visit("end_s", self.end_s);
+  }
+  friend bool operator==(const Span&, const Span&) = default;
+};
+
+/// Where a timeline's times are from.
+enum class TimelineSource {
+  kEvents,   ///< events between operations, which tell when a stream came to a point
+  kRecords,  ///< CUPTI's activity records, which tell when an operation began and ended on the GPU
+};
+/// "events", "cupti".
+[[nodiscard]] EnumTable<TimelineSource> enum_table(TimelineSource source);
+
+struct Timeline {
+  std::vector<Span> spans;  ///< one an operation, in the order of issue
+  double total_s = 0;       ///< until the host has all results
+  TimelineSource source = TimelineSource::kEvents;
+  bool as_loop = false;                    ///< of a graph: not the graph ran, but the loop that it was captured from
+  std::optional<std::string> reason = {};  ///< why there are no records, or none of the graph
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("spans", self.spans);
+    visit("total_s", self.total_s);
+    visit("source", self.source, kMayBeMissing);
+    visit("as_loop", self.as_loop, kUnlessDefault);
+    visit("reason", self.reason);
+  }
+  friend bool operator==(const Timeline&, const Timeline&) = default;
+};
+
+/// Whether it can be a run of the schedule: a span for each operation, at possible times. A file may hold any.
+[[nodiscard]] bool is_of(const Schedule& schedule, const Timeline& timeline);
+
+/// For people: "CUPTI's activity records", "events around each operation".
+[[nodiscard]] std::string source_text(TimelineSource source);
+/// The same with what else is to be said of it: "events around each operation: REASON".
+[[nodiscard]] std::string source_text(const Timeline& timeline);
+
+/// Gives each of a call's copies, `first` to before `end`, its share by bytes of the time from the first one's
+/// beginning to the last one's end.
+void share_time(const Schedule& schedule, std::size_t first, std::size_t end, std::vector<Span>& spans);
+
+/// From what events tell: when the work before an operation in its stream had ended, and when the operation itself had.
+/// A worker does one thing at a time, so that an operation cannot have begun before the one before it at its worker
+/// ended. Copies of one call have its time by their bytes: no event tells them apart.
+struct Marks {
+  double before_s = 0, after_s = 0;
+};
+[[nodiscard]] Timeline timeline_of_marks(const Schedule& schedule, const std::vector<Marks>& marks, double total_s);
+
+enum class GapCause {
+  kFill,             ///< before the worker's first operation
+  kDrain,            ///< after its last
+  kCopyIn,           ///< the next kernel's operands are still on their way
+  kCompute,          ///< the next copy's chunk is still being computed
+  kBuffer,           ///< the next chunk's buffer is still in use
+  kBus,              ///< the other direction copies
+  kFalseDependency,  ///< what it needs is there, but an operation it does not need stands before it in its stream
+  kHost,             ///< all is there: the call comes late
+};
+/// "fill", "drain", "copy in", "compute", "buffer", "bus", "false dependency", "host".
+[[nodiscard]] EnumTable<GapCause> enum_table(GapCause cause);
+
+struct Gap {
+  Step worker = Step::kCopyIn;
+  double start_s = 0, end_s = 0;
+  GapCause cause = GapCause::kFill;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("worker", self.worker);
+    visit("start_s", self.start_s);
+    visit("end_s", self.end_s);
+    visit("cause", self.cause);
+  }
+  friend bool operator==(const Gap&, const Gap&) = default;
+};
+
+/// Gaps longer than `least_s`, worker by worker in the order of time.
+[[nodiscard]] std::vector<Gap> gaps_of(const Schedule& schedule, const Timeline& timeline, double least_s);
+
+}  // namespace pgtune::pipeline

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "pipeline/program/pipeline_store.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "db/queries/queries.hpp"
+#include "tool/pgtune/measuring/store_rows.hpp"
+#include "tool/pgtune/recording/record_text.hpp"
+#include "tuner/model/device_class.hpp"
+#include "tuner/model/json.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// Counts up when the same text means another space or another way of measuring: 2, copies in batches; 3, NUMA nodes.
+constexpr int kSpaceVersion = 3;
+
+/// Throws db::Error where the row is of another problem than it was found by.
+StoredPipeline read_of(const pipeline::StreamedProblem& streamed, db::RecordedPipeline row, const std::string& origin) {
+  StoredPipeline stored = read_pipeline(std::move(row), origin);
+  if (stored.answer.streamed != streamed)
+    throw db::Error(fmt::format("{}: the pipeline of session {} is of {}, not of {}. {}", origin, stored.session,
+                                stored.answer.streamed.title(), streamed.title(), kSearchAgainRemedy),
+                    0);
+  return stored;
+}
+
+}  // namespace
+
+std::string searched_text(const pipeline::StreamedProblem& streamed, const session::PipelineOptions& options) {
+  std::string text =
+      fmt::format("{} {} cut {} memory {}", kSpaceVersion, streamed.stream_text(),
+                  options.cut ? to_string(*options.cut) : "any", options.memory ? to_string(*options.memory) : "any");
+  return options.kernels_text.empty() ? text : text + " kernels " + options.kernels_text;
+}
+
+PipelineDatabaseStore::PipelineDatabaseStore(db::Database& database, const pipeline::StreamedProblem& streamed,
+                                             const DeviceInfo& device, const session::PipelineOptions& options)
+    : database_(database),
+      streamed_(streamed),
+      device_(device),
+      searched_(searched_text(streamed, options)),
+      conditions_(options.conditions) {}
+
+std::optional<StoredPipeline> PipelineDatabaseStore::answer() const {
+  db::PipelineKey key{device_class(device_).text(), streamed_.problem.key(), searched_, conditions_.key(),
+                      device_.uuid};
+  auto row = db::find_pipeline_answer(database_, key);
+  if (!row || !row->answer.complete) {
+    key.only_board.reset();
+    row = db::find_pipeline_answer(database_, key);
+  }
+  if (!row || !row->answer.complete) return std::nullopt;
+  return read_of(streamed_, std::move(*row), database_.origin());
+}
+
+void PipelineDatabaseStore::begin(const std::string& command_line, std::uint64_t seed) {
+  db::SessionRow row;
+  row.conditions_key = conditions_.key();
+  row.conditions_json = nlohmann::json(conditions_).dump();
+  row.kind = db::kPipelineKind;
+  row.seed = seed;
+  row.command_line = command_line;
+  session_ =
+      db::begin_session(database_, device_, this_program(), streamed_.problem, {db::kPipelineKind, searched_}, row);
+}
+
+void PipelineDatabaseStore::finish(const std::optional<session::PipelineAnswer>& answer) {
+  std::optional<db::PipelineAnswerRow> row;
+  if (answer) {
+    row.emplace();
+    row->time_s = answer->best.time_s;
+    row->bound_s = answer->bound.total_s;
+    row->complete = answer->complete;
+    row->answer_json = nlohmann::json(*answer).dump();
+  }
+  db::finish_pipeline(database_, session_, row);
+}
+
+std::map<std::string, pipeline::TrialResult> PipelineDatabaseStore::trials() {
+  const db::PipelineKey key{device_class(device_).text(), streamed_.problem.key(), searched_, conditions_.key(),
+                            device_.uuid};
+  std::map<std::string, pipeline::TrialResult> trials;
+  for (auto& [candidate, row] : db::find_pipeline_trials(database_, key)) {
+    // A trial without samples is a second check; what it says of a right one adds nothing.
+    if (row.result.outcome.kind != OutcomeKind::kOk || !row.result.samples.empty())
+      trials.emplace(candidate, std::move(row.result));
+  }
+  return trials;
+}
+
+void PipelineDatabaseStore::save_trial(const pipeline::Candidate& candidate, const pipeline::TrialResult& result) {
+  db::save_pipeline_trial(database_, session_, {candidate, result});
+}
+
+void PipelineDatabaseStore::save_round_sample(const pipeline::Candidate& candidate, const pipeline::RunSample& sample) {
+  db::save_pipeline_sample(database_, session_, candidate.key(), sample);
+}
+
+std::optional<StoredPipeline> recorded_pipeline(const db::Database& database, const pipeline::StreamedProblem& streamed,
+                                                const session::PipelineOptions& options) {
+  auto found = db::find_recorded_pipeline(database, streamed.problem.key(), searched_text(streamed, options));
+  if (!found) return std::nullopt;
+  return read_of(streamed, std::move(*found), database.origin());
+}
+
+}  // namespace pgtune::tool

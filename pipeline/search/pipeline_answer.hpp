@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// What a search for a pipeline found out, as it is shown and stored.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/plan/records.hpp"
+#include "pipeline/plan/space.hpp"
+
+namespace pgtune::session {
+
+/// A candidate in the final rounds, or one that only was screened.
+struct MeasuredPipeline {
+  pipeline::Candidate candidate;
+  Outcome outcome;
+  double time_s = 0;         ///< median by the host's clock, of the rounds where it was in them
+  double device_s = 0;       ///< the same between events
+  double spread = 0;         ///< relative, of the samples
+  std::int64_t samples = 0;  ///< 0: not measured
+  bool in_rounds = false;
+  double expected_s = 0;                   ///< by the model from the measured rates
+  std::optional<double> sm_clock_hz = {};  ///< median of the same samples, where they have clocks
+  std::optional<double> lead_in_s = {};    ///< the same of settled samples
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("candidate", self.candidate);
+    visit("outcome", self.outcome);
+    visit("time_s", self.time_s);
+    visit("device_s", self.device_s);
+    visit("spread", self.spread);
+    visit("samples", self.samples);
+    visit("in_rounds", self.in_rounds);
+    visit("expected_s", self.expected_s);
+    visit("sm_clock_hz", self.sm_clock_hz);
+    visit("lead_in_s", self.lead_in_s);
+  }
+};
+
+struct MeasuredRung {
+  std::string name;
+  bool trap = false;
+  MeasuredPipeline measured;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("name", self.name);
+    visit("trap", self.trap);
+    visit("measured", self.measured);
+  }
+};
+
+/// A ratio of times with its interval, from pairs inside rounds; 0 pairs: not known.
+struct TimeRatio {
+  double ratio = 0, low = 0, high = 0;
+  std::int64_t pairs = 0;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("ratio", self.ratio);
+    visit("interval", low_high(self.low, self.high));
+    visit("pairs", self.pairs);
+  }
+};
+
+struct PipelineAnswer {
+  pipeline::StreamedProblem streamed;
+  pipeline::Prepared prepared;
+  pipeline::CopyRates rates;
+  std::vector<pipeline::ChunkTime> chunk_times;
+  std::optional<pipeline::SettledKernel> settled;  ///< where kernels may be the limit
+  /// At the power cap: how much longer that kernel takes than alone in a few launches. The bound and what is expected
+  /// are of kernels that all do, and the rounds' samples of pipelines near the best are settled.
+  std::optional<double> slowdown;
+  pipeline::Bound bound;  ///< the least over the chunk extents
+  pipeline::Cut bound_cut = pipeline::Cut::kM;
+  std::int64_t bound_chunk = 0;
+  MeasuredPipeline guess;  ///< the model's first choice
+  MeasuredPipeline best;
+  std::vector<MeasuredRung> ladder;
+  TimeRatio serial_to_best;  ///< serial() over the best
+  TimeRatio guess_to_best;
+  std::optional<pipeline::StepTimes> steps;      ///< of the best one
+  std::optional<pipeline::Timeline> timeline;    ///< of one run of the best
+  std::int64_t space = 0, tried = 0, valid = 0;  ///< candidates
+  int rounds = 0;
+  bool complete = false;  ///< all rounds ran, and the winner was right again after them
+  std::vector<std::string> notes;
+  double elapsed_s = 0;
+
+  /// The bound over what it takes; 0 where it was not measured.
+  [[nodiscard]] double share_of_bound(const MeasuredPipeline& measured) const {
+    return measured.time_s > 0 ? bound.total_s / measured.time_s : 0;
+  }
+
+  /// The lowest rung that is a serial loop: in pageable memory, where that was to be tried. Null where there is none.
+  [[nodiscard]] const MeasuredRung* serial() const {
+    const auto found = std::find_if(ladder.begin(), ladder.end(), [](const MeasuredRung& rung) {
+      return rung.measured.candidate.submission == pipeline::Submission::kBlocking;
+    });
+    return found == ladder.end() ? nullptr : &*found;
+  }
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("streamed", self.streamed);
+    visit("prepared", self.prepared);
+    visit("rates", self.rates);
+    visit("chunk_times", self.chunk_times);
+    visit("settled", self.settled);
+    visit("slowdown", self.slowdown);
+    visit("bound", self.bound);
+    visit("bound_cut", self.bound_cut);
+    visit("bound_chunk", self.bound_chunk);
+    visit("guess", self.guess);
+    visit("best", self.best);
+    visit("ladder", self.ladder);
+    visit("serial_to_best", self.serial_to_best);
+    visit("guess_to_best", self.guess_to_best);
+    visit("steps", self.steps);
+    visit("timeline", self.timeline);
+    visit("space", self.space);
+    visit("tried", self.tried);
+    visit("valid", self.valid);
+    visit("rounds", self.rounds);
+    visit("complete", self.complete);
+    visit("notes", self.notes);
+    visit("elapsed_s", self.elapsed_s);
+  }
+};
+
+}  // namespace pgtune::session

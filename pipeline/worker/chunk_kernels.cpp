@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "pipeline/worker/chunk_kernels.hpp"
+
+#include <utility>
+
+#include "pipeline/worker/launch_time.hpp"
+
+namespace pgtune::gpu {
+
+CudaResult<ChunkKernels::Kernel> ChunkKernels::make(const Problem& problem, const std::vector<OperandSet>& sets,
+                                                    std::size_t sample, cudaStream_t stream) {
+  const std::string key = problem.key();
+  const auto origin = origins_.find(key);
+  if (origin == origins_.end()) return library_->make(problem, sets, sample, stream);
+  if (origin->second == Origin::kStored) return built_->make(problem, sets, sample, stream);
+  if (const auto known = faster_.find(key); known != faster_.end())
+    return known->second->make(problem, sets, sample, stream);
+  return make_faster(key, problem, sets, sample, stream);
+}
+
+CudaResult<ChunkKernels::Kernel> ChunkKernels::make_faster(const std::string& key, const Problem& problem,
+                                                           const std::vector<OperandSet>& sets, std::size_t sample,
+                                                           cudaStream_t stream) {
+  struct Timed {
+    Kernel kernel;
+    double time_s = 0;
+  };
+  const auto time = [&](KernelSource& source) -> CudaResult<Timed> {
+    auto kernel = source.make(problem, sets, sample, stream);
+    if (!kernel) return tl::unexpected(kernel.error());
+    const auto time_s = least_launch_time([&] { return kernel->launchable->launch(sample, stream); }, stream);
+    if (!time_s) return tl::unexpected(time_s.error());
+    return Timed{std::move(*kernel), *time_s};
+  };
+  auto library = time(*library_);
+  if (!library && library.error().sticky) return tl::unexpected(library.error());
+  auto guess = time(*built_);
+  if (!guess && (guess.error().sticky || !library)) return tl::unexpected(guess.error());
+  const bool takes_guess = guess && (!library || guess->time_s < library->time_s);
+  faster_[key] = takes_guess ? built_ : library_;
+  return std::move((takes_guess ? guess : library)->kernel);
+}
+
+void ChunkKernels::refuse_guess(const Problem& problem) {
+  if (const auto known = faster_.find(problem.key()); known != faster_.end()) known->second = library_;
+}
+
+}  // namespace pgtune::gpu

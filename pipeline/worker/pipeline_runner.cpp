@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+#include "pipeline/worker/pipeline_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pipeline/plan/chunk_plan.hpp"
+#include "pipeline/worker/copy_rates.hpp"
+#include "pipeline/worker/cupti_recorder.hpp"
+#include "pipeline/worker/current_pipeline.hpp"
+#include "pipeline/worker/run_sampler.hpp"
+#include "pipeline/worker/stream_turns.hpp"
+#include "pipeline/worker/traced_run.hpp"
+#include "tuner/gpu/measure/measuring_gpu.hpp"
+
+namespace pgtune::gpu {
+namespace {
+
+using pipeline::Candidate;
+using pipeline::Step;
+
+constexpr int kStepTimes = 3;
+
+}  // namespace
+
+struct PipelineRunner::State : MeasuringGpu {
+  RunSampler sampler;
+  std::unique_ptr<CurrentPipeline::Tools> tools;
+  std::unique_ptr<CurrentPipeline> current;  ///< after what it uses: released first
+
+  /// The kernel of chunks of one extent alone; nothing where they do not fit the GPU.
+  [[nodiscard]] CudaResult<LoadedPipeline*> load_for_kernel(pipeline::Cut cut, std::int64_t extent);
+  [[nodiscard]] Result<void> require_problem() const {
+    if (current != nullptr && !context_lost) return {};
+    return fail(ErrorKind::kInternal, "the worker has no pipeline prepared");
+  }
+};
+
+CudaResult<LoadedPipeline*> PipelineRunner::State::load_for_kernel(pipeline::Cut cut, std::int64_t extent) {
+  Candidate candidate{.cut = cut, .chunk = extent, .use = pipeline::StreamUse::kLanes};
+  if (!why_illegal(current->streamed(), candidate, current->limits()).empty())
+    candidate.memory = pipeline::HostMemory::kPageable;
+  if (!why_illegal(current->streamed(), candidate, current->limits()).empty()) return nullptr;
+  current->keep({});
+  auto loaded = current->load(candidate);
+  if (!loaded && !loaded.error().sticky && loaded.error().code == cudaErrorMemoryAllocation) return nullptr;
+  return loaded;
+}
+
+PipelineRunner::PipelineRunner(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PipelineRunner::~PipelineRunner() = default;
+
+Result<std::unique_ptr<PipelineRunner>> PipelineRunner::open(const std::string& gpu) {
+  auto state = std::make_unique<State>();
+  if (auto opened = state->open(gpu); !opened) return tl::unexpected(opened.error());
+  auto sampler = RunSampler::create(*state->kernels, state->info.sm_count, state->gpu.stream.get());
+  if (!sampler) return tl::unexpected(to_error(sampler.error()));
+  state->sampler = std::move(*sampler);
+  state->tools = std::make_unique<CurrentPipeline::Tools>(CurrentPipeline::Tools{
+      state->gpu.driver, *state->kernels, state->gpu.stream.get(), "cuBLASLt " + state->info.cublaslt_version,
+      state->gpu.max_window_bytes, state->info.architecture});
+  return std::unique_ptr<PipelineRunner>(new PipelineRunner(std::move(state)));
+}
+
+const DeviceInfo& PipelineRunner::info() const { return state_->info; }
+bool PipelineRunner::context_lost() const { return state_->context_lost; }
+
+Result<pipeline::Prepared> PipelineRunner::prepare(const protocol::PipelinePrepare& request) {
+  state_->current.reset();
+  auto current = CurrentPipeline::create(*state_->tools, request);
+  if (!current) {
+    // Whatever failed, only a context that still answers can serve the next problem.
+    state_->look_after_context();
+    return fail(current.error(), "preparing " + request.streamed.title());
+  }
+  state_->current = std::move(*current);
+  return state_->current->prepared();
+}
+
+Result<pipeline::CopyRates> PipelineRunner::rates() {
+  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  state_->current->keep({});
+  const pipeline::Limits& limits = state_->current->limits();
+  auto rates = measure_copy_rates(limits.pinned_bytes);
+  if (!rates) return tl::unexpected(state_->error_of(rates.error()));
+  auto with_turns = measure_stream_turns(*rates, limits.pinned_bytes, *state_->kernels, limits.batched_copies);
+  if (!with_turns) return tl::unexpected(state_->error_of(with_turns.error()));
+  return std::move(*with_turns);
+}
+
+Result<protocol::ChunkTimesReport> PipelineRunner::kernels(const protocol::ChunkTimesAsked& request) {
+  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  protocol::ChunkTimesReport report;
+  for (const std::int64_t extent : request.extents) {
+    const auto loaded = state_->load_for_kernel(request.cut, extent);
+    if (!loaded) return tl::unexpected(state_->error_of(loaded.error()));
+    if (*loaded == nullptr) continue;
+    const auto time_s = (*loaded)->time_kernel();
+    if (!time_s) return tl::unexpected(state_->error_of(time_s.error()));
+    report.times.push_back({request.cut, extent, *time_s, (*loaded)->kernel_name()});
+  }
+  return report;
+}
+
+Result<pipeline::SettledKernel> PipelineRunner::settled(const protocol::SettledKernelAsked& request) {
+  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  const auto loaded = state_->load_for_kernel(request.cut, request.extent);
+  if (!loaded) return tl::unexpected(state_->error_of(loaded.error()));
+  if (*loaded == nullptr) return fail(ErrorKind::kInternal, "chunks of that extent do not fit the GPU");
+  LaunchSeries series = (*loaded)->kernel_series();
+  const auto sample = (*loaded)->time_kernel().and_then([&](double about_s) {
+    return state_->timer->time_settled(series, about_s, request.sample_s, SettlingRule(request.settle_s));
+  });
+  if (!sample) return tl::unexpected(state_->error_of(sample.error()));
+  return pipeline::SettledKernel{request.cut, request.extent, *sample};
+}
+
+Result<pipeline::TrialResult> PipelineRunner::trial(const protocol::PipelineTrial& request) {
+  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  CurrentPipeline& current = *state_->current;
+  pipeline::TrialResult result;
+  if (const std::string why = why_illegal(current.streamed(), request.candidate, current.limits()); !why.empty()) {
+    result.outcome = {OutcomeKind::kInvalid, why};
+    return result;
+  }
+  current.keep({request.candidate});
+  const auto loaded = current.load(request.candidate);
+  if (!loaded) {
+    result.outcome = state_->outcome_of(loaded.error());
+    return result;
+  }
+  const auto checked = current.check(**loaded);
+  if (!checked) {
+    result.outcome = state_->outcome_of(checked.error());
+    return result;
+  }
+  result.check = checked->report;
+  if (!checked->fault.empty()) {
+    current.refuse_guesses(request.candidate);
+    result.outcome = {OutcomeKind::kWrongResult, checked->fault};
+    return result;
+  }
+  for (int i = 0; i < request.samples; ++i) {
+    const auto sample = state_->sampler.sample(**loaded, request.sample_s, 0);
+    if (!sample) {
+      result.outcome = state_->outcome_of(sample.error());
+      return result;
+    }
+    result.samples.push_back(*sample);
+  }
+  return result;
+}
+
+Result<protocol::PipelineRoundReport> PipelineRunner::round(const protocol::PipelineRound& request) {
+  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  CurrentPipeline& current = *state_->current;
+  const std::size_t count = request.candidates.size();
+  protocol::PipelineRoundReport report;
+  report.samples.resize(count);
+  report.outcomes.resize(count);
+  std::vector<int> sorted = request.order;
+  std::sort(sorted.begin(), sorted.end());
+  bool valid = sorted.size() == count;
+  for (std::size_t i = 0; i < count && valid; ++i) valid = sorted[i] == static_cast<int>(i);
+  if (!valid)
+    return fail(ErrorKind::kInternal, fmt::format("a round's order must be a permutation of its {} candidates", count));
+  current.keep(request.candidates);
+  for (std::size_t position = 0; position < count && !state_->context_lost; ++position) {
+    const auto index = static_cast<std::size_t>(request.order[position]);
+    const auto loaded = current.load(request.candidates[index]);
+    if (!loaded) {
+      report.outcomes[index] = state_->outcome_of(loaded.error());
+      continue;
+    }
+    auto sample = state_->sampler.sample(**loaded, request.sample_s, request.settle_s);
+    if (!sample) {
+      report.outcomes[index] = state_->outcome_of(sample.error());
+      continue;
+    }
+    sample->stage = request.stage;
+    sample->round = request.round;
+    sample->position = static_cast<int>(position);
+    report.samples[index] = *sample;
+  }
+  return report;
+}
+
+Result<pipeline::StepTimes> PipelineRunner::steps(const protocol::PipelineTrial& request) {
+  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  state_->current->keep({request.candidate});
+  const auto loaded = state_->current->load(request.candidate);
+  if (!loaded) return tl::unexpected(state_->error_of(loaded.error()));
+  pipeline::StepTimes times;
+  const auto time = [&](Step step, double& median_s) -> CudaResult<> {
+    std::vector<double> seconds;
+    for (int i = 0; i < kStepTimes; ++i) {
+      const auto took = (*loaded)->time_step(step);
+      if (!took) return tl::unexpected(took.error());
+      seconds.push_back(*took);
+    }
+    std::sort(seconds.begin(), seconds.end());
+    median_s = seconds[kStepTimes / 2];
+    return {};
+  };
+  auto ok = time(Step::kCopyIn, times.copy_in_s)
+                .and_then([&] { return time(Step::kCompute, times.compute_s); })
+                .and_then([&] { return time(Step::kCopyOut, times.copy_out_s); });
+  if (!ok) return tl::unexpected(state_->error_of(ok.error()));
+  return times;
+}
+
+Result<pipeline::Timeline> PipelineRunner::trace(const protocol::PipelineTraceAsked& request) {
+  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  state_->current->keep({request.candidate});
+  const auto loaded = state_->current->load(request.candidate);
+  if (!loaded) return tl::unexpected(state_->error_of(loaded.error()));
+  auto timeline = trace_run(**loaded, [&]() -> Result<std::unique_ptr<ActivityRecorder>> {
+    if (!request.records) return fail(ErrorKind::kInternal, "no records were asked for");
+    return CuptiRecorder::open(library_places());
+  });
+  if (!timeline) return tl::unexpected(state_->error_of(timeline.error()));
+  return std::move(*timeline);
+}
+
+}  // namespace pgtune::gpu
