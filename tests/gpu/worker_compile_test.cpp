@@ -156,8 +156,7 @@ TEST(CompileWorkerStart, UnusableCacheFolderIsTheAnswerToHello) {
 TEST(WorkerOptions, WrongUseIsRefusedWithTheReason) {
   const std::array<std::pair<std::vector<std::string>, std::string>, 9> cases{{
       {{}, "--role is missing"},
-      {{"--role", "tune"},
-       "it must be one of compile, measure, list, limits, processes, guard, doctor, consumer"},
+      {{"--role", "tune"}, "it must be one of compile, measure, list, limits, processes, guard, doctor, consumer"},
       {{"--role", "consumer", "--gpu", "GPU-1"}, "the consumer role needs --library"},
       {{"--role", "list", "--library", "x.so"}, "and no other takes it"},
       {{"--role"}, "--role needs a value"},

@@ -240,10 +240,7 @@ std::vector<Words> HostileDatabase::searchers() const {
 }
 
 std::vector<Words> HostileDatabase::users() const {
-  std::vector<Words> commands{{"show"},
-                              {"report", "--json"},
-                              {"report", "--power"},
-                              {"report", "--roofline"}};
+  std::vector<Words> commands{{"show"}, {"report", "--json"}, {"report", "--power"}, {"report", "--roofline"}};
   std::ranges::copy(searchers(), std::back_inserter(commands));
   return commands;
 }

@@ -12,10 +12,10 @@ namespace pgtune::worker {
 namespace {
 
 Result<Role> parse_role(const std::string& text, const std::vector<std::string>& room_roles) {
-  static const std::map<std::string, Role> roles{
-      {"compile", Role::kCompile},   {"measure", Role::kMeasure},     {"list", Role::kList},
-      {"limits", Role::kLimits},     {"guard", Role::kGuard},         {"doctor", Role::kDoctor},
-      {"consumer", Role::kConsumer}, {"processes", Role::kProcesses}};
+  static const std::map<std::string, Role> roles{{"compile", Role::kCompile},   {"measure", Role::kMeasure},
+                                                 {"list", Role::kList},         {"limits", Role::kLimits},
+                                                 {"guard", Role::kGuard},       {"doctor", Role::kDoctor},
+                                                 {"consumer", Role::kConsumer}, {"processes", Role::kProcesses}};
   if (const auto found = roles.find(text); found != roles.end()) return found->second;
   std::string of_rooms;
   for (const std::string& name : room_roles) {

@@ -19,11 +19,11 @@ struct WorkerOptions {
   std::string role_name;                           ///< as given
   std::string cache_folder;                        ///< compile, measure: where cubins go
   std::optional<std::int64_t> memory_limit_bytes;  ///< compile: a build that needs more is compile_failed
-  std::string gpu;              ///< measure, doctor, roles of rooms: ordinal or UUID; else: UUID
-  std::string library;          ///< consumer: the shared library to call
-  std::optional<int> lock_mhz;  ///< guard: the clock; nothing: one the GPU can hold
-  bool restore = false;         ///< guard: only give the clocks back
-  std::string input;            ///< measure: file of requests; empty: standard input
+  std::string gpu;                                 ///< measure, doctor, roles of rooms: ordinal or UUID; else: UUID
+  std::string library;                             ///< consumer: the shared library to call
+  std::optional<int> lock_mhz;                     ///< guard: the clock; nothing: one the GPU can hold
+  bool restore = false;                            ///< guard: only give the clocks back
+  std::string input;                               ///< measure: file of requests; empty: standard input
 };
 
 inline constexpr std::string_view kUsage =
