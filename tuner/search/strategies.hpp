@@ -29,7 +29,7 @@ inline constexpr std::string_view kDefaultStrategy = "model", kReplayStrategy = 
 
 /// All there are, in the order of the help.
 [[nodiscard]] const std::vector<StrategyInfo>& strategies();
-/// "guided, random or local"
+/// "guided, model or random"
 [[nodiscard]] std::string strategy_names();
 /// The strategy of that name; null where there is none.
 [[nodiscard]] const StrategyInfo* find_strategy(std::string_view name);

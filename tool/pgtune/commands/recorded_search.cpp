@@ -54,7 +54,6 @@ ExitCode print_recorded(Context& context, const SearchTask& task, const DeviceCh
   Terminal& terminal = context.terminal();
   const MeasuringOptions& options = task.measuring;
   options.clock.refuse_without_gpu();
-  if (options.split) throw CommandError(ErrorKind::kUsage, "--split needs several GPUs, and none is used here.");
   terminal.note(choice.no_gpu.empty() ? "Recorded answers: nothing is run here."
                                       : "No GPU to search on: recorded answers, nothing is run here.");
   if (!choice.no_gpu.empty()) terminal.note(fact_note("cause", choice.no_gpu));
