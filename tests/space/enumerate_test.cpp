@@ -333,6 +333,32 @@ TEST(Enumerate, APresetLeavesOutLegalVariants) {
   EXPECT_EQ(seeded.ids(), set.ids()) << "what was measured counts for both";
 }
 
+TEST(Enumerate, APolicyLeavesOutLegalVariantsOfTheWholeGridToo) {
+  json document = bare(json::array({parameter("BM", {64, 32, 128})}), json::array(), json::array({rule("BM > 32")}));
+  document["preset"] = json::array({rule("BM < N / 4")});
+  const TemplateSet without(parse_or_die(document));
+  document["policy"] = json::array({rule("BM != 128")});
+  const TemplateSet set(parse_or_die(document)), whole = set.whole_grid();
+  const TemplateDefinition& definition = set.definitions().front();
+  const Problem wide = problem(256, 512, 64);
+  const Enumeration found = enumerate(whole, wide, device()).value();
+  EXPECT_EQ(keys(found), std::vector<std::string>{"BM=64"});
+  EXPECT_EQ(found.after_constraints, 1);
+  EXPECT_EQ(found.removals.back().kind, Removal::Kind::kPolicy);
+  EXPECT_EQ(found.removals.back().removed, 1);
+  EXPECT_EQ(legal_variants(whole, wide, device()).value().variants, found.variants);
+  const Variant left_out = parse_variant(definition, "BM=128").value();
+  EXPECT_EQ(why_illegal(definition, left_out, wide, device()).value(), std::nullopt);
+  EXPECT_EQ(why_illegal(definition, parse_variant(definition, "BM=32").value(), wide, device()).value(),
+            "because BM > 32");
+  EXPECT_EQ(legal_variants(whole, wide, device(), std::vector{left_out}).value().variants.size(), 2U)
+      << "what is on record";
+
+  EXPECT_EQ(set.ids(), without.ids()) << "what was measured counts for both";
+  EXPECT_NE(set.id(), without.id()) << "a finished search of other variants is no answer";
+  EXPECT_NE(set.whole_grid_id(), without.whole_grid_id());
+}
+
 Problem bf16_problem(std::optional<ElementType> output = std::nullopt) {
   Problem out = problem();
   out.dtype = Dtype::kBf16;

@@ -96,6 +96,7 @@ TEST(ContentHash, ChangesWithSourceHeaderAndJson) {
 TEST(ContentHash, DoesNotDependOnWhatIsWorthTrying) {
   json advised = sample_json();
   advised["description"] = "in other words";
+  advised["policy"] = {{{"expr", "BM > 16"}, {"reason", "tiny"}}};
   advised["preset"] = {{{"expr", "BM > 32"}, {"reason", "small"}}};
   json seeded = advised;
   seeded["seeds"] = {"BM=128"};
@@ -105,6 +106,8 @@ TEST(ContentHash, DoesNotDependOnWhatIsWorthTrying) {
   EXPECT_EQ(parsed(sample_json()).content_hash, parsed(advised).content_hash);
   EXPECT_EQ(parsed(advised).content_hash, parsed(seeded).content_hash);
   EXPECT_EQ(parsed(sample_json()).preset_hash, "");
+  EXPECT_EQ(parsed(sample_json()).policy_hash, "");
+  EXPECT_EQ(parsed(advised).policy_hash, parsed(seeded).policy_hash);
   EXPECT_NE(parsed(advised).preset_hash, parsed(sample_json()).preset_hash);
   EXPECT_NE(parsed(advised).preset_hash, parsed(seeded).preset_hash);
 }

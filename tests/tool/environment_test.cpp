@@ -52,7 +52,7 @@ TEST_F(EnvironmentTest, DryRunNeedsNeitherGpuNorWorkerNorDatabase) {
   launch_.environment["PGTUNE_WORKER"] = path("no-worker");
   const Finished result = search({"--dry-run"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("12  points in the space"), HasSubstr("10  after the constraints"),
+  EXPECT_THAT(result.out, AllOf(HasSubstr("12  points in the space"), HasSubstr("10  after the template's rules"),
                                 HasSubstr("10  to build and measure")));
   EXPECT_FALSE(std::filesystem::exists(database()));
 }

@@ -50,7 +50,7 @@ TEST_F(SpaceTest, CountsAreThoseOfADryRun) {
   const Finished text = with_tiny("space", {"--shape", "256x256x256"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, AllOf(HasSubstr("tiny for 256x256x256 f32 nn on Fake GPU"),
-                              HasSubstr("12 points, 10 after the template's constraints,\n10 valid for this problem")));
+                              HasSubstr("12 points, 10 after the template's rules,\n10 valid for this problem")));
   const json counted = json::parse(with_tiny("space", {"--shape", "256x256x256", "--json"}).out);
   const json dry_run = json::parse(search({"--dry-run", "--json"}).out).at("counts");
   for (const char* count : {"space", "after_constraints", "valid"}) EXPECT_EQ(counted.at(count), dry_run.at(count));

@@ -28,7 +28,7 @@ class Walk {
  public:
   Walk(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device)
       : definition_(definition),
-        schedule_(definition, problem, device),
+        schedule_(definition, problem, device, RuleSchedule::Rules::kSearch),
         values_(schedule_.initial_values()),
         current_(definition.default_variant()) {
     for (const Parameter& parameter : definition.parameters) {
@@ -38,6 +38,7 @@ class Walk {
     for (const std::int64_t value : values_) bounds_.push_back({value, value});
     for (std::size_t i = 0; i < numeric_values_.size(); ++i) leave_open(i);
     add_removals(definition.constraints, Removal::Kind::kConstraint);
+    add_removals(definition.policy, Removal::Kind::kPolicy);
     add_removals(definition.legality, Removal::Kind::kLegality);
     if (definition.limits_to_preset()) add_removals(definition.preset, Removal::Kind::kPreset);
   }
@@ -166,7 +167,7 @@ Result<std::optional<std::string>> why_illegal(const TemplateDefinition& definit
                                                const Problem& problem, const DeviceInfo& device) {
   if (auto checked = check_problem(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
   if (auto checked = check_variant(definition, variant); !checked) return tl::unexpected<Error>(checked.error());
-  const RuleSchedule schedule(definition, problem, device);
+  const RuleSchedule schedule(definition, problem, device, RuleSchedule::Rules::kLegal);
   std::vector<std::int64_t> values = schedule.initial_values();
   const std::size_t count = variant.parameters.size();
   for (std::size_t i = 0; i < count; ++i) {

@@ -15,24 +15,24 @@ struct Removal {
   std::string template_name;
   std::string rule;  ///< the expression's text
   std::string reason;
-  enum class Kind { kConstraint, kLegality, kPreset } kind = Kind::kConstraint;
+  enum class Kind { kConstraint, kPolicy, kLegality, kPreset } kind = Kind::kConstraint;
   std::int64_t removed = 0;
 };
 
 struct VariantList {
   std::int64_t space = 0;         ///< Cartesian product of the parameters' values
-  std::vector<Variant> variants;  ///< legal ones that the preset lets through, in the order of the parameters' values
+  std::vector<Variant> variants;  ///< legal ones that policy and preset let through, in the order of their values
 };
 
 struct Enumeration : VariantList {
-  std::int64_t after_constraints = 0;
-  std::int64_t legal = 0;         ///< for the problem
-  std::vector<Removal> removals;  ///< in the template's order, rules that removed nothing included
+  std::int64_t after_constraints = 0;  ///< and policy
+  std::int64_t legal = 0;              ///< of these, for the problem
+  std::vector<Removal> removals;       ///< in the template's order, rules that removed nothing included
 };
 
-/// Walks the space with each constraint applied as soon as its names are bound, so impossible subtrees are skipped
-/// (their points are still counted). Errors (usage): an expression that fails, a dtype the template lacks.
-/// An empty result is not an error here; the removals explain it.
+/// Walks the space with each constraint and rule of the policy applied as soon as its names are bound, so impossible
+/// subtrees are skipped (their points are still counted). Errors (usage): an expression that fails, a dtype the
+/// template lacks. An empty result is not an error here; the removals explain it.
 [[nodiscard]] Result<Enumeration> enumerate(const TemplateDefinition& definition, const Problem& problem,
                                             const DeviceInfo& device);
 
@@ -41,7 +41,8 @@ struct Enumeration : VariantList {
 [[nodiscard]] Result<VariantList> legal_variants(const TemplateDefinition& definition, const Problem& problem,
                                                  const DeviceInfo& device);
 
-/// Why one variant is not legal: the first failing rule's reason, or nothing. Errors: unknown parameter or value.
+/// Why one variant is not legal, whatever policy and preset say of it: the first failing rule's reason, or nothing.
+/// Errors: unknown parameter or value.
 [[nodiscard]] Result<std::optional<std::string>> why_illegal(const TemplateDefinition& definition,
                                                              const Variant& variant, const Problem& problem,
                                                              const DeviceInfo& device);

@@ -52,7 +52,7 @@ class LegalWalk {
 
   template <typename Visit>
   void for_each_rule(const Visit& visit) const {
-    for (const auto* rules : {&definition_.constraints, &definition_.legality})
+    for (const auto* rules : {&definition_.constraints, &definition_.policy, &definition_.legality})
       std::for_each(rules->begin(), rules->end(), visit);
     if (definition_.limits_to_preset()) std::for_each(definition_.preset.begin(), definition_.preset.end(), visit);
   }

@@ -14,7 +14,8 @@ std::int64_t numeric_value(const ParameterValue& value) {
   return std::get<std::int64_t>(value);
 }
 
-RuleSchedule::RuleSchedule(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device)
+RuleSchedule::RuleSchedule(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device,
+                           Rules rules)
     : derived_(definition.derived), scheduled_(definition.derived.size()), levels_(definition.parameters.size() + 3) {
   const auto device_facts = device_values(device);
   for (std::size_t i = 0; i < device_facts.size(); ++i) add_slot(device_names()[i], device_facts[i], 0);
@@ -26,20 +27,25 @@ RuleSchedule::RuleSchedule(const TemplateDefinition& definition, const Problem& 
   first_derived_ = values_.size();
   for (const NamedExpression& entry : derived_) add_slot(entry.name, 0, level_of(entry.expression));
 
+  // Rules over the space alone, which are checked on the way to a point.
+  const auto for_each_early = [&](const auto& visit) {
+    std::uint32_t index = 0;
+    for (const Rule& rule : definition.constraints) visit(rule, index++, "constraint");
+    if (rules == Rules::kLegal) return index;
+    for (const Rule& rule : definition.policy) visit(rule, index++, "policy rule");
+    return index;
+  };
   // Levels in ascending order, so a derived value lands behind the rules that guard it.
-  std::uint32_t index = 0;
   for (std::size_t level = 0; level <= definition.parameters.size(); ++level) {
-    index = 0;
-    for (const Rule& rule : definition.constraints) {
-      if (level_of(rule.expression) == level) schedule_rule(rule, index, level, "constraint");
-      ++index;
-    }
+    for_each_early([&](const Rule& rule, std::uint32_t index, const char* what) {
+      if (level_of(rule.expression) == level) schedule_rule(rule, index, level, what);
+    });
   }
   outlooks_.resize(definition.parameters.size() + 1);
-  index = 0;
-  for (const Rule& rule : definition.constraints) look_ahead(rule, index++);
+  std::uint32_t index =
+      for_each_early([&](const Rule& rule, std::uint32_t early, const char* what) { look_ahead(rule, early, what); });
   for (const Rule& rule : definition.legality) schedule_rule(rule, index++, levels_.size() - 2, "legality rule");
-  if (!definition.limits_to_preset()) return;
+  if (rules == Rules::kLegal || !definition.limits_to_preset()) return;
   for (const Rule& rule : definition.preset) schedule_rule(rule, index++, levels_.size() - 1, "preset rule");
 }
 
@@ -101,7 +107,7 @@ RuleSchedule::Step RuleSchedule::derived_step(std::size_t index) const {
           static_cast<std::uint32_t>(first_derived_ + index)};
 }
 
-void RuleSchedule::look_ahead(const Rule& rule, std::uint32_t index) {
+void RuleSchedule::look_ahead(const Rule& rule, std::uint32_t index, const char* what) {
   if (!rule.expression.has_bounds()) return;
   Outlook outlook;
   std::vector<bool> parameters(outlooks_.size());  // that it depends on, by the level that binds them
@@ -120,7 +126,7 @@ void RuleSchedule::look_ahead(const Rule& rule, std::uint32_t index) {
     outlook.push_back(derived_step(i));
   }
   add(rule.expression);
-  outlook.push_back({rule.expression, slots_of(rule.expression), "constraint", true, index});
+  outlook.push_back({rule.expression, slots_of(rule.expression), what, true, index});
   // From the third of five parameters or more on: before, and of fewer, it costs more than it saves.
   constexpr std::ptrdiff_t kFewest = 5, kBoundBefore = 2;
   if (std::count(parameters.begin(), parameters.end(), true) < kFewest) return;

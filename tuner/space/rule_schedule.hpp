@@ -19,21 +19,23 @@ class RuleSchedule {
   struct Step {
     Expression expression;
     std::vector<std::uint32_t> slots;  ///< of expression.names()
-    std::string what;  ///< for messages: "constraint", "legality rule", "preset rule", "derived value 'THREADS'"
+    std::string what;  ///< for messages: "constraint", "policy rule", "preset rule", "derived value 'THREADS'"
     bool is_rule = false;
-    /// Rule: place among constraints, followed by legality rules, followed by the preset's. Derived value: the slot
-    /// that receives it.
+    /// Rule: place among constraints, followed by the rules of policy (Rules::kSearch), legality and preset. Derived
+    /// value: the slot that receives it.
     std::uint32_t target = 0;
   };
   using Steps = std::vector<Step>;
   /// Steps whose bounds tell whether a rule that comes later can still hold: what it needs, then the rule itself.
   using Outlook = std::vector<Step>;
 
-  RuleSchedule(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device);
+  enum class Rules { kSearch, kLegal };  ///< all, or without policy and preset
 
-  /// What can be evaluated once the first `bound` parameters have values (and not before).
+  RuleSchedule(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device, Rules rules);
+
+  /// Constraints and policy: what can be evaluated once the first `bound` parameters have values (and not before).
   [[nodiscard]] const Steps& constraints_after(std::size_t bound) const { return levels_[bound]; }
-  /// Of later constraints that add up and compare, how they look once the first `bound` parameters have values.
+  /// Of later ones that add up and compare, how they look once the first `bound` parameters have values.
   [[nodiscard]] const std::vector<Outlook>& outlooks_after(std::size_t bound) const { return outlooks_[bound]; }
   /// Legality rules in the template's order, for points that pass every constraint.
   [[nodiscard]] const Steps& legality() const { return levels_[levels_.size() - 2]; }
@@ -61,8 +63,8 @@ class RuleSchedule {
   /// Derived values that `expression` needs, itself or through others.
   [[nodiscard]] std::vector<bool> needed_by(const Expression& expression) const;
   [[nodiscard]] Step derived_step(std::size_t index) const;
-  /// Looks ahead at a constraint from the levels before its own on.
-  void look_ahead(const Rule& rule, std::uint32_t index);
+  /// Looks ahead at a constraint or a rule of the policy from the levels before its own on.
+  void look_ahead(const Rule& rule, std::uint32_t index, const char* what);
 
   const std::vector<NamedExpression>& derived_;
   std::unordered_map<std::string, std::uint32_t> slots_;

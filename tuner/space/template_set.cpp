@@ -63,7 +63,8 @@ TemplateSet TemplateSet::compared_with(std::vector<TemplateDefinition> baselines
 TemplateId TemplateSet::whole_grid_id() const {
   if (!has_preset() && !goes_beyond_presets()) return id_;
   std::string members;
-  for (const TemplateId& id : ids()) members += fmt::format("{} {}\n", id.name, id.content_hash);
+  for (const TemplateDefinition& definition : *definitions_)
+    members += fmt::format("{} {}{}\n", definition.name, definition.content_hash, definition.policy_hash);
   return {id_.name, hash_text(members + "whole grid")};
 }
 

@@ -90,7 +90,9 @@ struct TemplateDefinition {
   std::vector<Parameter> parameters;
   std::vector<NamedExpression> derived;  ///< over parameters and the device; each may use those before it
   std::vector<Rule> constraints;         ///< over parameters, derived values and the device
-  std::vector<Rule> legality;            ///< over all of that and the problem
+  /// As constraints, but about what is worth trying anywhere: a search leaves out what breaks them, which is legal.
+  std::vector<Rule> policy;
+  std::vector<Rule> legality;  ///< over all of that and the problem
   /// As legality, but about what is worth trying: they keep a search short, and it may do without them.
   std::vector<Rule> preset;
   bool whole_grid = false;     ///< what breaks the preset's rules is searched too: they only say what comes first
@@ -109,7 +111,8 @@ struct TemplateDefinition {
   /// What a variant of it is, as XXH3-128 hex over source, headers and JSON; not over the JSON's layout, its "source"
   /// path, and what only says which variants are worth trying: results stay valid when that changes.
   std::string content_hash;
-  std::string preset_hash;  ///< the same over preset, seeds and cost; empty where there are none
+  std::string policy_hash;  ///< the same over the policy; empty where there is none
+  std::string preset_hash;  ///< the same over policy, preset, seeds and cost; empty where there are none
 
   [[nodiscard]] Variant default_variant() const;
   /// A search leaves out what breaks the preset's rules.

@@ -151,9 +151,18 @@ class ValuesOfRules {
 
 TemplateDefinition read_definition(const JsonCursor& root, const OperationInterface* operation) {
   TemplateDefinition out;
-  root.expect_fields({"schema",     "name",      "description", "source",   "dtypes",  "outputs", "epilogues",
-                      "parameters", "derived",   "constraints", "legality", "preset",  "seeds",   "values",
-                      "defines",    "workspace", "tensor_maps", "kernels",  "traffic", "cost",    "operation"});
+  root.expect_fields({"schema",      "name",
+                      "description", "source",
+                      "dtypes",      "outputs",
+                      "epilogues",   "parameters",
+                      "derived",     "constraints",
+                      "policy",      "legality",
+                      "preset",      "seeds",
+                      "values",      "defines",
+                      "workspace",   "tensor_maps",
+                      "kernels",     "traffic",
+                      "cost",        "former_parameters",
+                      "operation"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
@@ -179,6 +188,7 @@ TemplateDefinition read_definition(const JsonCursor& root, const OperationInterf
   out.parameters = read_parameters(root, names);
   out.derived = read_named_expressions(root, "derived", NameKind::kDerived, Reach::kSpace, names);
   out.constraints = read_rules(root, "constraints", Reach::kSpace, names);
+  out.policy = read_rules(root, "policy", Reach::kSpace, names);
   out.values = read_named_expressions(root, "values", NameKind::kValue, Reach::kProblem, names);
   out.legality = read_rules(root, "legality", Reach::kProblem, names);
   out.preset = read_rules(root, "preset", Reach::kProblem, names);
@@ -213,13 +223,15 @@ Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_te
 
   auto source = read_template_source(source_path, read_file, shipped_headers);
   if (!source) return fail(std::move(source.error()), origin);
+  if (const auto policy = document->find("policy"); policy != document->end())
+    out.policy_hash = hash_text(policy->dump());
   nlohmann::json preset;
-  for (const char* name : {"preset", "seeds", "cost"}) {
+  for (const char* name : {"policy", "preset", "seeds", "cost"}) {
     if (document->contains(name)) preset[name] = std::move((*document)[name]);
   }
   if (!preset.empty()) out.preset_hash = hash_text(preset.dump());
   // None of these changes what is compiled.
-  for (const char* name : {"source", "description", "preset", "seeds", "cost"}) document->erase(name);
+  for (const char* name : {"source", "description", "policy", "preset", "seeds", "cost"}) document->erase(name);
   erase_calling_facts(*document);
   out.content_hash = hash_template(*source, document->dump());
   out.source = std::make_shared<const TemplateSource>(std::move(*source));

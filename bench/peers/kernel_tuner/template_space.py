@@ -133,7 +133,8 @@ class Template:
         self.derived = {}
         for entry in self.json["derived"]:
             known[entry["name"]] = self.derived[entry["name"]] = to_python(entry["expr"], known)
-        self.rules = [to_python(rule["expr"], known) for rule in self.json["constraints"] + self.json["legality"]]
+        rules = self.json["constraints"] + self.json["policy"] + self.json["legality"]
+        self.rules = [to_python(rule["expr"], known) for rule in rules]
         self.macros = {}
         for entry in self.json["defines"]:
             known[entry["name"]] = self.macros[entry["name"]] = to_python(entry["expr"], known)

@@ -29,6 +29,8 @@ KindWords words_of(space::Removal::Kind kind) {
   switch (kind) {
     case space::Removal::Kind::kConstraint:
       return {"constraint", "template"};
+    case space::Removal::Kind::kPolicy:
+      return {"policy", "policy"};
     case space::Removal::Kind::kLegality:
       return {"legality", "problem"};
     case space::Removal::Kind::kPreset:
@@ -145,7 +147,7 @@ class SpaceCommand final : public Command {
     std::string out = fmt::format("{} for {} on {}\n\n", definition.name, problem.title(), device.name);
     out += parameter_table(definition);
     out += fmt::format(
-        "\n{} points, {} after the template's constraints,\n{} valid for this problem{}\n\n", enumeration.space,
+        "\n{} points, {} after the template's rules,\n{} valid for this problem{}\n\n", enumeration.space,
         enumeration.after_constraints, enumeration.legal,
         !definition.limits_to_preset() ? "" : fmt::format(", {} of them in the preset", enumeration.variants.size()));
     out += removal_text(enumeration);

@@ -42,7 +42,7 @@ DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, cons
 std::string dry_run_text(const DryRun& run) {
   std::string out = fmt::format("{} with {}\n", run.problem.title(), run.templates.title());
   out += fmt::format("  {:>9}  points in the space\n", run.space);
-  out += fmt::format("  {:>9}  after the constraints\n", run.after_constraints);
+  out += fmt::format("  {:>9}  after the template's rules\n", run.after_constraints);
   out += fmt::format("  {:>9}  valid for this problem on {}\n", run.legal, run.device.info.name);
   if (run.valid != run.legal) out += fmt::format("  {:>9}  of them in the preset; --grid full takes all\n", run.valid);
   out += fmt::format("  {:>9}  of them known from earlier searches\n", run.known);

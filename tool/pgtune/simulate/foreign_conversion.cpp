@@ -26,7 +26,7 @@ void add_space(const space::TemplateDefinition& definition, ForeignTable& table)
                                   [&](const space::Parameter& known) { return known.name == parameter.name; });
     if (own != definition.parameters.end()) parameter.values = own->values;
   }
-  for (const auto* rules : {&definition.constraints, &definition.legality}) {
+  for (const auto* rules : {&definition.constraints, &definition.policy, &definition.legality}) {
     for (const space::Rule& rule : *rules) table.constraints.push_back({rule.expression.text(), rule.reason});
   }
 }
