@@ -93,7 +93,7 @@ class FakeMeasurer {
   [[nodiscard]] TrialReport trial(const protocol::TrialRequest& request) const {
     TrialReport report;
     report.check = CheckReport{0.1, 1e-7};
-    const std::string key = request.variant.key();
+    const std::string key = request.built.variant.key();
     report.cut = request.incumbent_s > 0 && variant_s(key) > 1.5 * request.incumbent_s;
     for (int index = 0; index < (report.cut ? 1 : 3); ++index) {
       report.samples.push_back(sample(variant_s(key), key, 0));

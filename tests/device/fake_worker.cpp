@@ -73,7 +73,7 @@ Result<json> body_of(Result<T> result) {
 
 std::string key_of(const protocol::Request& request) {
   if (request.op == "build") return request.body.get<protocol::BuildRequest>().variant.key();
-  if (request.op == "trial") return request.body.get<protocol::TrialRequest>().variant.key();
+  if (request.op == "trial") return request.body.get<protocol::TrialRequest>().built.variant.key();
   if (request.op == "prepare") {
     const auto prepare = request.body.get<protocol::PrepareRequest>();
     const bool built = std::any_of(prepare.builds.begin(), prepare.builds.end(),

@@ -71,7 +71,7 @@ class FakeWorkerTest : public testing::Test {
     return {id, variant(tile), source, {{"BM", std::to_string(tile)}}, "sm_90a"};
   }
   static protocol::TrialRequest trial_request(protocol::RequestId id, std::int64_t tile) {
-    return {id, variant(tile), {}, {}, 0};
+    return {id, {variant(tile), {}, {}}, 0};
   }
 
   std::filesystem::path folder_;

@@ -75,7 +75,7 @@ class ReplayDeviceTest : public testing::Test {
     return std::get<protocol::BuildDone>(device_.wait(milliseconds(0)).value().at(0));
   }
   TrialReport trial(std::int64_t tile) {
-    device_.submit_trial({1, variant(tile), {}, {}, 0});
+    device_.submit_trial({1, {variant(tile), {}, {}}, 0});
     return std::get<protocol::TrialDone>(device_.wait(milliseconds(0)).value().at(0)).report;
   }
   /// Times of these contenders' samples in a round; -1 where there is none.
@@ -170,7 +170,7 @@ TEST_F(ReplayDeviceTest, WhatFailedOnTheGpuFailsInTheTrialAgain) {
 
 TEST_F(ReplayDeviceTest, EventsComeInTheOrderOfSubmissionAndOnce) {
   device_.submit_build({1, variant(32), {}, {}, "sm_90a"});
-  device_.submit_trial({2, variant(16), {}, {}, 0});
+  device_.submit_trial({2, {variant(16), {}, {}}, 0});
   device_.submit_build({3, variant(16), {}, {}, "sm_90a"});
   const auto events = device_.wait(milliseconds(0)).value();
   ASSERT_EQ(events.size(), 3U);

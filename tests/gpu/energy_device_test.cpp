@@ -33,9 +33,8 @@ class EnergyOnDevice : public MeasureOnDevice {
   }
 
   [[nodiscard]] protocol::EnergyRequest of_variant(const Problem& problem) {
-    const protocol::TrialRequest built = request(problem, "");
     protocol::EnergyRequest out = window_request();
-    out.contender = protocol::BuiltVariant{built.variant, built.plan, built.build};
+    out.contender = request(problem, "").built;
     return out;
   }
 

@@ -72,9 +72,10 @@ class FaultsDevice : public testing::Test {
   }
   TrialReport trial(std::string_view fault) {
     const Variant variant = faulty_variant(fault);
-    device_->submit_trial({++last_id_, variant,
-                           space::make_launch_plan(definition_, variant, problem_, device_->info()).value(),
-                           builds_.at(std::string(fault)), 0});
+    device_->submit_trial({++last_id_,
+                           {variant, space::make_launch_plan(definition_, variant, problem_, device_->info()).value(),
+                            builds_.at(std::string(fault))},
+                           0});
     return std::get<protocol::TrialDone>(event()).report;
   }
 

@@ -78,12 +78,12 @@ TEST_F(Check, AWorkspaceIsZeroedAsAsked) {
   const Problem problem = padded_problem();
   static_cast<void>(prepare(problem));
   protocol::TrialRequest asked = request(problem, "NEEDS_ZERO_WORKSPACE");
-  asked.plan.zero_workspace = ZeroWorkspace::kEveryLaunch;
+  asked.built.plan.zero_workspace = ZeroWorkspace::kEveryLaunch;
   EXPECT_EQ(measurer_->trial(asked).outcome.kind, OutcomeKind::kOk);
   // The kernel leaves a 1 behind: zeroed once, its second launch is wrong.
-  asked.plan.zero_workspace = ZeroWorkspace::kOnce;
+  asked.built.plan.zero_workspace = ZeroWorkspace::kOnce;
   EXPECT_EQ(measurer_->trial(asked).outcome.kind, OutcomeKind::kWrongResult);
-  asked.plan.zero_workspace = ZeroWorkspace::kNever;
+  asked.built.plan.zero_workspace = ZeroWorkspace::kNever;
   EXPECT_EQ(measurer_->trial(asked).outcome.kind, OutcomeKind::kWrongResult);
 }
 
@@ -91,21 +91,21 @@ TEST_F(Check, LaunchesThatCudaRefusesAreLaunchFailures) {
   const Problem problem = padded_problem();
   static_cast<void>(prepare(problem));
   protocol::TrialRequest refused = request(problem, "");
-  refused.plan.kernels[0].block = {2048, 1, 1};
+  refused.built.plan.kernels[0].block = {2048, 1, 1};
   TrialReport report = measurer_->trial(refused);
   EXPECT_EQ(report.outcome.kind, OutcomeKind::kLaunchFailed);
   EXPECT_THAT(report.outcome.reason, HasSubstr("cudaError"));
 
   refused = request(problem, "");
-  refused.plan.kernels[0].symbol = "no_such_kernel";
+  refused.built.plan.kernels[0].symbol = "no_such_kernel";
   EXPECT_EQ(measurer_->trial(refused).outcome.kind, OutcomeKind::kLaunchFailed);
 
   refused = request(problem, "");
-  refused.plan.kernels[0].dynamic_smem_bytes = 1 << 20;
+  refused.built.plan.kernels[0].dynamic_smem_bytes = 1 << 20;
   EXPECT_EQ(measurer_->trial(refused).outcome.kind, OutcomeKind::kLaunchFailed);
 
   refused = request(problem, "");
-  refused.build.cubin_path += ".missing";
+  refused.built.build.cubin_path += ".missing";
   report = measurer_->trial(refused);
   EXPECT_EQ(report.outcome.kind, OutcomeKind::kLaunchFailed);
   EXPECT_THAT(report.outcome.reason, HasSubstr("cannot read"));

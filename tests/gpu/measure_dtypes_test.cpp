@@ -40,8 +40,8 @@ class Dtypes : public MeasureOnDevice {
     EXPECT_TRUE(defines) << defines.error().text();
     if (!fault.empty()) defines->push_back({fault, "1"});
     protocol::TrialRequest request;
-    request.plan = *plan;
-    request.build = build_source(folder_, definition_.source->contents, measurer_->info().architecture, *defines);
+    request.built.plan = *plan;
+    request.built.build = build_source(folder_, definition_.source->contents, measurer_->info().architecture, *defines);
     return measurer_->trial(request);
   }
 

@@ -105,7 +105,7 @@ protocol::TrialRequest gemm_trial(const TestFolder& folder, const Problem& p, co
   std::vector<Define> defines;
   if (!fault.empty()) defines.push_back({fault, fault == "SLOW" ? "2000000" : "1"});
   protocol::TrialRequest request;
-  request.build = build_source(folder, kSource, architecture, defines);
+  request.built.build = build_source(folder, kSource, architecture, defines);
   KernelLaunch launch;
   launch.symbol = "gemm";
   launch.grid = {(p.n + kTile - 1) / kTile, (p.m + kTile - 1) / kTile, p.batch};
@@ -128,8 +128,8 @@ protocol::TrialRequest gemm_trial(const TestFolder& folder, const Problem& p, co
                       int64(p.stride_c()),
                       real(p.alpha),
                       real(p.beta)};
-  request.plan.kernels = {launch};
-  request.plan.workspace_bytes = kWorkspaceBytes;
+  request.built.plan.kernels = {launch};
+  request.built.plan.workspace_bytes = kWorkspaceBytes;
   return request;
 }
 

@@ -16,8 +16,7 @@ namespace {
 class Round : public MeasureOnDevice {
  protected:
   [[nodiscard]] protocol::BuiltVariant contender(const Problem& problem, const std::string& fault) {
-    const protocol::TrialRequest built = request(problem, fault);
-    return {built.variant, built.plan, built.build};
+    return request(problem, fault).built;
   }
 };
 

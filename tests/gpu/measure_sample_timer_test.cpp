@@ -39,11 +39,10 @@ class OnSimulatedGpu : public testing::Test {
   }
   /// Of contenders in their order; those without a sample are left out.
   std::vector<Sample> round_of(const std::vector<RoundContender>& contenders, double settle_s = 0) {
-    RoundAsked asked;
-    for (int i = 0; i < static_cast<int>(contenders.size()); ++i) asked.order.push_back(i);
-    asked.sample_s = 20e-3;
-    asked.settle_s = settle_s;
-    timed_ = time_round(contenders, asked, *timer_);
+    protocol::RoundRequest request;
+    for (int i = 0; i < static_cast<int>(contenders.size()); ++i) request.order.push_back(i);
+    request.settle_s = settle_s;
+    timed_ = time_round(contenders, request, Regime::kSustained, *timer_);
     std::vector<Sample> samples;
     for (const auto& sample : timed_) {
       if (sample && *sample) samples.push_back(**sample);

@@ -34,8 +34,8 @@ class TmaDemo : public MeasureOnDevice {
       const auto defines = space::make_defines(definition_, variant, problem, measurer_->info());
       ASSERT_TRUE(defines) << defines.error().text();
       protocol::TrialRequest request;
-      request.plan = *plan;
-      request.build = build_source(folder_, definition_.source->contents, measurer_->info().architecture, *defines);
+      request.built.plan = *plan;
+      request.built.build = build_source(folder_, definition_.source->contents, measurer_->info().architecture, *defines);
       const TrialReport report = measurer_->trial(request);
       EXPECT_EQ(report.outcome.kind, OutcomeKind::kOk)
           << problem.key() << " " << variant.key() << ": " << report.outcome.reason;
@@ -69,9 +69,9 @@ TEST_F(TmaDemo, WithoutItsClusterItWouldBeWrong) {
   const auto defines = space::make_defines(definition_, variant, problem, measurer_->info());
   ASSERT_TRUE(defines) << defines.error().text();
   protocol::TrialRequest request;
-  request.build = build_source(folder_, definition_.source->contents, measurer_->info().architecture, *defines);
-  request.plan = *plan;
-  request.plan.kernels[0].cluster = {1, 1, 1};
+  request.built.build = build_source(folder_, definition_.source->contents, measurer_->info().architecture, *defines);
+  request.built.plan = *plan;
+  request.built.plan.kernels[0].cluster = {1, 1, 1};
   EXPECT_EQ(measurer_->trial(request).outcome.kind, OutcomeKind::kWrongResult);
 }
 

@@ -52,10 +52,10 @@ TEST(Protocol, BuildRequestCarriesTheSourceByValue) {
 }
 
 TEST(Protocol, TrialAndItsReportSurvive) {
-  const TrialRequest request = over_the_wire(TrialRequest{3, a_variant(), a_plan(), a_build(), 1.5e-3});
-  EXPECT_EQ(request.variant, a_variant());
-  EXPECT_EQ(request.plan, a_plan());
-  EXPECT_EQ(request.build, a_build());
+  const TrialRequest request = over_the_wire(TrialRequest{3, {a_variant(), a_plan(), a_build()}, 1.5e-3});
+  EXPECT_EQ(request.built.variant, a_variant());
+  EXPECT_EQ(request.built.plan, a_plan());
+  EXPECT_EQ(request.built.build, a_build());
   EXPECT_EQ(request.incumbent_s, 1.5e-3);
 
   TrialDone done;

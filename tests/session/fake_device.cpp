@@ -84,7 +84,7 @@ void FakeDevice::submit_build(protocol::BuildRequest request) {
 void FakeDevice::submit_trial(protocol::TrialRequest request) {
   EXPECT_EQ(prepared, 1) << "a trial before the problem was prepared";
   EXPECT_TRUE(trying_.empty()) << "two trials in flight";
-  trials.push_back(request.variant.key());
+  trials.push_back(request.built.variant.key());
   incumbents_s.push_back(request.incumbent_s);
   --ready_;
   trying_.emplace(now_s + trial_s, std::move(request));
@@ -124,14 +124,14 @@ protocol::Event FakeDevice::finish_build(const protocol::BuildRequest& request) 
 }
 
 protocol::Event FakeDevice::finish_trial(const protocol::TrialRequest& request) {
-  const Script script = plan_(request.variant);
+  const Script script = plan_(request.built.variant);
   protocol::TrialDone done{request.id, {}};
   done.report.outcome = script.trial;
   if (script.trial.kind != OutcomeKind::kOk) return done;
   done.report.cut = request.incumbent_s > 0 && script.time_s > 1.5 * request.incumbent_s;
   const int samples = done.report.cut ? 1 : 3;
   for (int i = 0; i < samples; ++i) {
-    const std::string name = request.variant.key();
+    const std::string name = request.built.variant.key();
     done.report.samples.push_back(powered ? powered_sample(name, 0, powered->screening_s)
                                           : sample_of(name, Stage::kScreen, script.time_s, noise, 0, i));
   }

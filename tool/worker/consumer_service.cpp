@@ -106,7 +106,7 @@ CudaResult<protocol::ConsumerReport> ConsumerService::check(const protocol::Cons
     if (auto ok = buffers->fill(i, stream_.get()); !ok) return pass_on(ok);
   }
   auto own =
-      gpu::LoadedVariant::load(driver_, *kernels_, request.build, request.plan, buffers->copies(), 0, stream_.get());
+      gpu::LoadedVariant::load(driver_, *kernels_, request.built.build, request.built.plan, buffers->copies(), 0, stream_.get());
   if (!own) return pass_on(own);
   auto ran = (*own)->reset(0, stream_.get()).and_then([&] { return (*own)->launch(0, stream_.get()); });
   if (!ran) return pass_on(ran);

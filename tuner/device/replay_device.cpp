@@ -91,7 +91,7 @@ void ReplayDevice::submit_build(protocol::BuildRequest request) {
 
 void ReplayDevice::submit_trial(protocol::TrialRequest request) {
   protocol::TrialDone done{request.id, {}};
-  if (const RecordedVariant* const recorded = find(request.variant)) {
+  if (const RecordedVariant* const recorded = find(request.built.variant)) {
     done.report = recorded->trial;
   } else {
     done.report.outcome = not_recorded("the variant");

@@ -55,12 +55,24 @@ struct BuildDone {
   }
 };
 
-/// Check and screen one built variant on the prepared problem.
-struct TrialRequest {
-  RequestId id = 0;
+/// A variant as it is launched.
+struct BuiltVariant {
   Variant variant;
   LaunchPlan plan;
   BuildInfo build;
+
+  template <typename Self, typename Visit>
+  static void visit_fields(Self& self, const Visit& visit) {
+    visit("variant", self.variant);
+    visit("plan", self.plan);
+    visit("build", self.build);
+  }
+};
+
+/// Check and screen one built variant on the prepared problem.
+struct TrialRequest {
+  RequestId id = 0;
+  BuiltVariant built;
   /// Median time per launch of the best variant so far; the trial stops early when clearly slower. 0: no limit yet.
   double incumbent_s = 0;
   /// How long the first, checked launch may take before it counts as hanging. 0: no limit. Set by WorkerDevice.
@@ -69,9 +81,7 @@ struct TrialRequest {
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
     visit("id", self.id);
-    visit("variant", self.variant);
-    visit("plan", self.plan);
-    visit("build", self.build);
+    visit("built", self.built);
     visit("incumbent_s", self.incumbent_s);
     visit("launch_limit_s", self.launch_limit_s, kMayBeMissing);
   }
@@ -89,20 +99,6 @@ struct TrialDone {
 };
 
 using Event = std::variant<BuildDone, TrialDone>;
-
-/// A variant as it is launched.
-struct BuiltVariant {
-  Variant variant;
-  LaunchPlan plan;
-  BuildInfo build;
-
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("variant", self.variant);
-    visit("plan", self.plan);
-    visit("build", self.build);
-  }
-};
 
 /// Somebody who gets a sample in every round. Its JSON is a BuiltVariant's, or {"baseline_algorithm": index}.
 using BuiltContender = std::variant<BuiltVariant, BaselineAlgorithm>;
@@ -210,8 +206,7 @@ struct LaunchReport {
 struct ConsumerRequest {
   int entry = 0;  ///< of the header: GEMMs, then each operation's in a type
   Problem problem;
-  BuildInfo build;
-  LaunchPlan plan;
+  BuiltVariant built;
   double launch_s = 0;  ///< about what a launch takes
   /// Of samples at the power cap, in which the program's calls are timed once more; 0: they are not.
   double sample_s = 0, settle_s = 0;
@@ -220,8 +215,7 @@ struct ConsumerRequest {
   static void visit_fields(Self& self, const Visit& visit) {
     visit("entry", self.entry);
     visit("problem", self.problem);
-    visit("build", self.build);
-    visit("plan", self.plan);
+    visit("built", self.built);
     visit("launch_s", self.launch_s);
     visit("sample_s", self.sample_s);
     visit("settle_s", self.settle_s);

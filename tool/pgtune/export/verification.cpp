@@ -73,9 +73,10 @@ protocol::ConsumerRequest request_of(const CallableHeader& content, std::size_t 
   const bool settled = entry.sampling == Sampling::kSettled;
   return {.entry = static_cast<int>(program_number(content, number)),
           .problem = value_or_throw(operation::with_operation(entry.problem)),
-          .build = variant.build,
-          .plan = value_or_throw(space::make_launch_plan(content.templates[variant.template_number], variant.variant,
-                                                         entry.problem, device)),
+          .built = {variant.variant,
+                    value_or_throw(space::make_launch_plan(content.templates[variant.template_number], variant.variant,
+                                                           entry.problem, device)),
+                    variant.build},
           .launch_s = entry.time_s,
           .sample_s = settled ? session::kSettledSample.sample_s : 0,
           .settle_s = settled ? session::kSettledSample.settle_s : 0};

@@ -78,7 +78,7 @@ TrialReport Measurer::trial(const protocol::TrialRequest& request) {
     return report;
   }
   CurrentProblem& problem = *state_->problem;
-  auto variant = problem.load(request.build, request.plan);
+  auto variant = problem.load(request.built.build, request.built.plan);
   if (!variant) {
     report.outcome = state_->outcome_of(variant.error());
     return report;
@@ -205,9 +205,10 @@ Result<protocol::RoundReport> Measurer::round(const protocol::RoundRequest& requ
   report.samples.resize(count);
   report.outcomes.resize(count);
   const std::vector<RoundContender> contenders = state_->enter_all(request, report);
-  const RoundAsked asked{request.order,    request.stage,   request.round, state_->problem->conditions().regime,
-                         request.sample_s, request.settle_s};
-  if (!state_->context_lost) state_->take(time_round(contenders, asked, *state_->timer), report);
+  if (!state_->context_lost) {
+    const Regime regime = state_->problem->conditions().regime;
+    state_->take(time_round(contenders, request, regime, *state_->timer), report);
+  }
   if (state_->context_lost) {
     for (std::size_t i = 0; i < count; ++i) {
       if (report.samples[i] || report.outcomes[i].kind != OutcomeKind::kOk) continue;

@@ -43,19 +43,19 @@ bool follow_mode(std::span<const RoundContender> contenders, Samples& samples) {
 }
 
 /// A sample for each that has not failed.
-void time_all(std::span<const RoundContender> contenders, const RoundAsked& asked, const RoundTiming& timing,
-              SampleTimer& timer, Samples& samples) {
+void time_all(std::span<const RoundContender> contenders, const protocol::RoundRequest& request,
+              const RoundTiming& timing, SampleTimer& timer, Samples& samples) {
   for (auto& sample : samples) {
     if (sample && *sample) sample.reset();
   }
-  for (std::size_t position = 0; position < asked.order.size() && !has_lost_context(samples); ++position) {
-    const auto index = static_cast<std::size_t>(asked.order[position]);
+  for (std::size_t position = 0; position < request.order.size() && !has_lost_context(samples); ++position) {
+    const auto index = static_cast<std::size_t>(request.order[position]);
     if (contenders[index].series == nullptr || samples[index]) continue;
     if (timing.pause_s > 0) std::this_thread::sleep_for(std::chrono::duration<double>(timing.pause_s));
-    auto sample = time_one(contenders[index], timing, asked.settle_s, timer);
+    auto sample = time_one(contenders[index], timing, request.settle_s, timer);
     if (sample) {
-      sample->stage = asked.stage;
-      sample->round = asked.round;
+      sample->stage = request.stage;
+      sample->round = request.round;
       sample->position = static_cast<int>(position);
     }
     samples[index] = std::move(sample);
@@ -76,14 +76,15 @@ RoundTiming round_timing(Regime regime, double asked_s, double slowest_s) {
 }
 
 std::vector<std::optional<CudaResult<Sample>>> time_round(std::span<const RoundContender> contenders,
-                                                          const RoundAsked& asked, SampleTimer& timer) {
+                                                          const protocol::RoundRequest& request, Regime regime,
+                                                          SampleTimer& timer) {
   double slowest_s = 0;
   for (const RoundContender& contender : contenders) slowest_s = std::max(slowest_s, contender.per_launch_s);
-  const RoundTiming timing = round_timing(asked.regime, asked.sample_s, slowest_s);
+  const RoundTiming timing = round_timing(regime, request.sample_s, slowest_s);
   Samples samples(contenders.size());
   static_cast<void>(follow_mode(contenders, samples));
-  time_all(contenders, asked, timing, timer, samples);
-  if (follow_mode(contenders, samples)) time_all(contenders, asked, timing, timer, samples);
+  time_all(contenders, request, timing, timer, samples);
+  if (follow_mode(contenders, samples)) time_all(contenders, request, timing, timer, samples);
   return samples;
 }
 

@@ -11,6 +11,7 @@
 #include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/model/conditions.hpp"
 #include "tuner/model/records.hpp"
+#include "tuner/protocol/messages.hpp"
 
 namespace pgtune::gpu {
 
@@ -32,21 +33,13 @@ struct RoundContender {
   double per_launch_s = 0;         ///< about
 };
 
-/// What is asked for.
-struct RoundAsked {
-  std::vector<int> order;  ///< a permutation of the contenders
-  Stage stage = Stage::kFinal;
-  int round = 0;
-  Regime regime = Regime::kSustained;
-  double sample_s = 0;  ///< as RoundTiming's `asked_s`
-  double settle_s = 0;  ///< least lead-in of settled samples; 0: as RoundTiming says
-};
-
-/// Beside each contender its sample, or why it has none; nothing where it took no part, or after somebody's sticky
+/// `contenders` are the request's, loaded; samples that do not settle are timed as round_timing() says. Beside each
+/// contender its sample, or why it has none; nothing where it took no part, or after somebody's sticky
 /// failure. All samples are of launches one by one or all of launches in graphs: series whose LaunchMode has graphs are
 /// captured first, and where the host turns out too slow on the way the round is timed again. So contenders must share
 /// a mode, or be captured.
 [[nodiscard]] std::vector<std::optional<CudaResult<Sample>>> time_round(std::span<const RoundContender> contenders,
-                                                                        const RoundAsked& asked, SampleTimer& timer);
+                                                                        const protocol::RoundRequest& request,
+                                                                        Regime regime, SampleTimer& timer);
 
 }  // namespace pgtune::gpu

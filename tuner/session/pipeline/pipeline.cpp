@@ -162,7 +162,7 @@ void Pipeline::submit_trial() {
   trial_->submitted_s = context_.clock.now_s();
   trial_id_ = next_request_id();
   const double incumbent_s = context_.options.full ? 0 : state_.best_s();
-  context_.device.submit_trial({trial_id_, state_.variant(trial_->index), trial_->plan, trial_->build, incumbent_s});
+  context_.device.submit_trial({trial_id_, {state_.variant(trial_->index), trial_->plan, trial_->build}, incumbent_s});
 }
 
 /// Looks at the next build only when the GPU is free: a trial of this search may have crashed the same machine code.
