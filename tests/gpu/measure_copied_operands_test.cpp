@@ -9,6 +9,7 @@
 #include "tests/gpu/measure_gemm_source.hpp"
 #include "tests/gpu/with_operation.hpp"
 #include "tuner/gpu/baseline/cublaslt_baseline.hpp"
+#include "tuner/gpu/measure/current_problem.hpp"
 #include "tuner/gpu/measure/measuring_gpu.hpp"
 
 namespace pgtune::gpu {
@@ -31,28 +32,31 @@ class CopiedOperands : public testing::Test {
   void expect_copied(const Problem& plain, const std::string& copied) {
     SCOPED_TRACE(plain.key());
     const Problem problem = as_sent(plain);
-    const MeasureContext context = gpu_.context_of_problems();
-    ProblemMemory memory = CheckedProblem::memory_of(problem);
-    memory.copy += BaselineOperands::copy_bytes(problem);
-    memory.once += CublasLtContext::kWorkspaceBytes;
-    const auto checked = CheckedProblem::create(context, problem, {}, memory, false);
+    MemoryNeed memory = CheckedProblem::memory_of(problem);
+    const MemoryNeed of_baseline = CublasLtBaseline::memory(problem);
+    memory.copy += of_baseline.copy;
+    memory.once += of_baseline.once;
+    const auto checked = CheckedProblem::create(gpu_, problem, {}, memory, false);
     ASSERT_TRUE(checked) << checked.error().text();
     OperandBuffers& buffers = (*checked)->buffers();
     Checker& checker = (*checked)->checker();
-    const GemmBaselineParts parts{context.driver,      buffers, checker, context.timer, context.stream, context.library,
-                                  context.architecture};
-    const auto baseline = CublasLtBaseline::create(problem, parts);
+    const BaselineParts parts{gpu_, buffers, checker, {}, {}};
+    const auto baseline = CublasLtBaseline::begin(problem, parts);
     ASSERT_TRUE(baseline) << baseline.error().text();
+    const auto found = (*baseline)->find(parts);
+    ASSERT_TRUE(found) << found.error().text();
     const BaselineReport report = (*baseline)->report();
     expect_told(report, copied);
 
     // Both launch the same, whatever the operands hold by then.
-    const auto taken = CublasLtBaseline::take_over(problem, parts, {report, (*baseline)->opaque()});
+    const auto taken = CublasLtBaseline::begin(problem, parts);
     ASSERT_TRUE(taken) << taken.error().text();
+    const auto took_over = (*taken)->take_over(parts, {report, (*baseline)->opaque()});
+    ASSERT_TRUE(took_over) << took_over.error().text();
     EXPECT_EQ((*taken)->report(), report);
     buffers.set_seed(buffers.data().seed + 1);
     for (std::size_t copy = 0; copy < buffers.copies().size(); ++copy)
-      ASSERT_TRUE(buffers.fill(copy, context.stream)) << "copy " << copy;
+      ASSERT_TRUE(buffers.fill(copy, gpu_.gpu.stream.get())) << "copy " << copy;
     ASSERT_TRUE(checker.refer_to(0));
     for (std::size_t i = 0; i < report.algorithms.size(); ++i) expect_right(**baseline, i, checker);
     expect_right(**taken, static_cast<std::size_t>(report.best), checker);

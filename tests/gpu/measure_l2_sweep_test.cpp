@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "tuner/gpu/launch/gpu_context.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/device_info.hpp"
+#include "tuner/gpu/measure/measuring_gpu.hpp"
 #include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/stats/descriptive.hpp"
 

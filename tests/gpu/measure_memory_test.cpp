@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/gpu/with_operation.hpp"
-#include "tuner/gpu/measure/checked_problem.hpp"
+#include "tuner/gpu/measure/current_problem.hpp"
 #include "tuner/operation/operation_definition.hpp"
 
 namespace pgtune::gpu {
@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::int64_t kFree = 1000;
 
-TEST(ProblemMemory, AnOperationThatDoesNotFitIsToldWhichSizesToLessen) {
+TEST(MemoryNeed, AnOperationThatDoesNotFitIsToldWhichSizesToLessen) {
   const auto path = std::filesystem::path(PGTUNE_SOURCE_DIR) / "operations/softmax.json";
   const Problem problem =
       operation::make_problem(operation::load_operation(path).value(), {{"M", 64}, {"N", 128}}, Dtype::kBf16).value();
-  const ProblemMemory memory = CheckedProblem::memory_of(problem);
+  const MemoryNeed memory = CheckedProblem::memory_of(problem);
   EXPECT_GE(memory.copy, problem.operand_bytes());
   EXPECT_GE(memory.once, 64 * 128 * (8 + 4)) << "a reference in float64 and its scale in float32";
   const Error error = too_large(problem, memory, kFree);
@@ -26,7 +26,7 @@ TEST(ProblemMemory, AnOperationThatDoesNotFitIsToldWhichSizesToLessen) {
                               "choose smaller sizes (M, N), or free memory on the GPU");
 }
 
-TEST(ProblemMemory, OfGemmItIsShapeAndBatch) {
+TEST(MemoryNeed, OfGemmItIsShapeAndBatch) {
   const Problem problem = as_sent(parse_shape("64x32x16").and_then(with_default_strides).value());
   const Error error = too_large(problem, {5000, 700}, kFree);
   EXPECT_EQ(error.kind, ErrorKind::kUsage);

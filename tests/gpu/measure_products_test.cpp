@@ -6,13 +6,10 @@
 
 #include <numeric>
 
-#include "tuner/gpu/baseline/cublas_library.hpp"
 #include "tuner/gpu/baseline/grouped_baseline.hpp"
-#include "tuner/gpu/baseline/grouped_layouts.hpp"
 #include "tuner/gpu/baseline/operation_baselines.hpp"
 #include "tuner/gpu/baseline/product_baseline.hpp"
-#include "tuner/gpu/baseline/product_launchable.hpp"
-#include "tuner/gpu/baseline/product_rows.hpp"
+#include "tuner/gpu/baseline/product_operands.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -109,7 +106,7 @@ TEST(ProductMemory, CoversTheLargestCopies) {
   EXPECT_EQ(ProductBaseline::copy_bytes(unscaled, problem), 0);
   Problem whole;
   whole.operation = OperationHandle(problem);
-  const BaselineMemory memory = operation_baseline_memory(whole);
+  const MemoryNeed memory = baseline_memory(whole);
   EXPECT_EQ(memory.once, ProductBaseline::kFixedBytes);
   EXPECT_GT(memory.copy, 16 * (144 + 2 * 136));
 }
@@ -152,10 +149,10 @@ TEST(GroupedProducts, TakeMemoryForPointersAndAWorkspace) {
   EXPECT_EQ(GroupedBaseline::copy_bytes(product, problem), 2 * 3 * 8);
   Problem whole;
   whole.operation = OperationHandle(problem);
-  const BaselineMemory before = operation_baseline_memory(whole);
+  const MemoryNeed before = baseline_memory(whole);
   problem.baselines.emplace_back(product);
   whole.operation = OperationHandle(problem);
-  const BaselineMemory memory = operation_baseline_memory(whole);
+  const MemoryNeed memory = baseline_memory(whole);
   EXPECT_EQ(memory.once - before.once, GroupedBaseline::kFixedBytes);
   EXPECT_EQ(memory.copy - before.copy, 2 * 3 * 8);
 }

@@ -35,7 +35,8 @@ class TmaDemo : public MeasureOnDevice {
       ASSERT_TRUE(defines) << defines.error().text();
       protocol::TrialRequest request;
       request.built.plan = *plan;
-      request.built.build = build_source(folder_, definition_.source->contents, measurer_->info().architecture, *defines);
+      request.built.build =
+          build_source(folder_, definition_.source->contents, measurer_->info().architecture, *defines);
       const TrialReport report = measurer_->trial(request);
       EXPECT_EQ(report.outcome.kind, OutcomeKind::kOk)
           << problem.key() << " " << variant.key() << ": " << report.outcome.reason;

@@ -9,7 +9,7 @@
 
 #include "tests/gpu/measure_device_fixture.hpp"
 #include "tests/gpu/operation_cases.hpp"
-#include "tuner/gpu/baseline/grouped_layouts.hpp"
+#include "tuner/gpu/baseline/operation_baselines.hpp"
 #include "tuner/space/plan.hpp"
 
 namespace pgtune::gpu {

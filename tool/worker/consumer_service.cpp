@@ -105,8 +105,8 @@ CudaResult<protocol::ConsumerReport> ConsumerService::check(const protocol::Cons
   for (std::size_t i = 0; i < buffers->copies().size(); ++i) {
     if (auto ok = buffers->fill(i, stream_.get()); !ok) return pass_on(ok);
   }
-  auto own =
-      gpu::LoadedVariant::load(driver_, *kernels_, request.built.build, request.built.plan, buffers->copies(), 0, stream_.get());
+  auto own = gpu::LoadedVariant::load(driver_, *kernels_, request.built.build, request.built.plan, buffers->copies(), 0,
+                                      stream_.get());
   if (!own) return pass_on(own);
   auto ran = (*own)->reset(0, stream_.get()).and_then([&] { return (*own)->launch(0, stream_.get()); });
   if (!ran) return pass_on(ran);

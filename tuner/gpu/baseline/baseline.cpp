@@ -67,14 +67,34 @@ CudaResult<std::string> Baseline::add(std::unique_ptr<Launchable> launchable, Al
   return std::string();
 }
 
-void Baseline::take_over(const BaselineReport& report) {
-  report_ = report;
-  rotation_.mode->set(report.in_graphs);
+Result<void> Baseline::add_only(std::unique_ptr<Launchable> launchable, AlgorithmReport described, std::string opaque,
+                                const BaselineParts& parts) {
+  const auto why_not =
+      add(std::move(launchable), std::move(described), std::move(opaque), &parts.checker, *parts.device.timer);
+  if (!why_not) return tl::unexpected(to_error(why_not.error()));
+  if (!why_not->empty()) return fail(ErrorKind::kInternal, *why_not);
+  return {};
 }
 
-void Baseline::take_over(std::unique_ptr<Launchable> launchable, std::string opaque) {
-  auto series = std::make_unique<LaunchSeries>(*launchable, rotation_, stream_);
-  algorithms_.push_back({std::move(launchable), std::move(series), std::move(opaque), false});
+Result<void> Baseline::take_over(const BaselineParts& parts, const protocol::KnownBaseline& known) {
+  return restore(known, [&](const std::string& opaque) { return launchable(parts, opaque); }).and_then([&] {
+    return warm_up(&parts.checker, *parts.device.timer).map_error(to_error);
+  });
+}
+
+Result<void> Baseline::restore(const protocol::KnownBaseline& known, const MakeLaunchable& make) {
+  report_ = known.report;
+  rotation_.mode->set(report_.in_graphs);
+  const std::size_t count = report_.algorithms.size();
+  if (known.opaque.size() != count || static_cast<std::size_t>(report_.best) >= count)
+    return fail(ErrorKind::kInternal, "the baseline to be taken over is incomplete");
+  for (const std::string& opaque : known.opaque) {
+    auto made = make(opaque);
+    if (!made) return tl::unexpected<Error>(std::move(made.error()));
+    auto series = std::make_unique<LaunchSeries>(**made, rotation_, stream_);
+    algorithms_.push_back({std::move(*made), std::move(series), opaque, false});
+  }
+  return {};
 }
 
 CudaResult<> Baseline::warm_up(Checker* checker, SampleTimer& timer) {

@@ -28,6 +28,42 @@ CudaResult<std::unique_ptr<CublasLtMatmul>> matmul_for(const Problem& problem) {
   return CublasLtMatmul::create(*larger, *context);
 }
 
+/// One algorithm as a launchable, with the copies that it needs of the operands.
+class BaselineLaunchable : public Launchable {
+ public:
+  /// Both must outlive the object.
+  BaselineLaunchable(const CublasLtMatmul& matmul, const BaselineOperands& operands,
+                     const cublasLtMatmulAlgo_t& algorithm)
+      : matmul_(&matmul), operands_(&operands), algorithm_(algorithm) {}
+
+  [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream) override {
+    return operands_->lay_out(copy, stream).and_then([&] { return multiply(copy, stream); }).and_then([&] {
+      return operands_->return_result(copy, stream);
+    });
+  }
+  [[nodiscard]] CudaResult<> reset(std::size_t copy, cudaStream_t stream) override {
+    return operands_->poison(copy, stream);
+  }
+
+ protected:
+  /// The product of what the baseline's operands hold.
+  [[nodiscard]] CudaResult<> multiply(std::size_t copy, cudaStream_t stream) {
+    return matmul_->launch(algorithm_, operands_->copies()[copy], stream);
+  }
+
+ private:
+  const CublasLtMatmul* matmul_;
+  const BaselineOperands* operands_;
+  cublasLtMatmulAlgo_t algorithm_;
+};
+
+/// The product alone, of operands that were laid out before. To be timed, not checked: its D may be the baseline's own.
+class ProductAlone final : public BaselineLaunchable {
+ public:
+  using BaselineLaunchable::BaselineLaunchable;
+  [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream) override { return multiply(copy, stream); }
+};
+
 }  // namespace
 
 bool enough_algorithms(std::size_t right, double spent_s) {
@@ -57,78 +93,78 @@ CudaResult<std::size_t> try_candidates(const CublasLtMatmul& matmul, const Basel
   return offered->size() + further.size();
 }
 
-Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::begin(const Problem& problem,
-                                                                  const GemmBaselineParts& parts) {
-  std::unique_ptr<CublasLtBaseline> baseline(new CublasLtBaseline(parts.buffers.rotation(), parts.stream));
+Result<std::unique_ptr<Baseline>> CublasLtBaseline::begin(const Problem& problem, const BaselineParts& parts) {
+  std::unique_ptr<CublasLtBaseline> baseline(new CublasLtBaseline(problem, parts));
+  const MeasuringGpu& device = parts.device;
   auto matmul = matmul_for(problem);
   if (!matmul) return tl::unexpected(to_error(matmul.error()));
   baseline->matmul_ = std::move(*matmul);
   const Problem& solved = baseline->matmul_->problem();
   if (!BaselineOperands::copied(problem, solved).empty()) {
-    auto kernels = OperandCopyKernels::load(parts.driver, parts.architecture);
+    auto kernels = OperandCopyKernels::load(device.gpu.driver, device.info.architecture);
     if (!kernels) return tl::unexpected(kernels.error());
     baseline->copy_kernels_ = std::move(*kernels);
   }
   auto operands = BaselineOperands::create(problem, solved, parts.buffers, baseline->copy_kernels_.get(),
-                                           BaselineOperands::Memory::kOfAllSets, parts.stream);
+                                           BaselineOperands::Memory::kOfAllSets, device.gpu.stream.get());
   if (!operands) return tl::unexpected(to_error(operands.error()));
   baseline->operands_ = std::make_unique<BaselineOperands>(std::move(*operands));
   return baseline;
 }
 
-Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::create(const Problem& problem,
-                                                                   const GemmBaselineParts& parts) {
-  auto begun = begin(problem, parts);
-  if (!begun) return begun;
-  std::unique_ptr<CublasLtBaseline> baseline = std::move(*begun);
-  BaselineReport& report = baseline->report_;
-  const auto candidates = try_candidates(*baseline->matmul_, report, [&](const CublasLtCandidate& candidate) {
-    return baseline
-        ->add(std::make_unique<BaselineLaunchable>(*baseline->matmul_, *baseline->operands_, candidate.algorithm),
-              described(candidate), algorithm_text(candidate.algorithm), &parts.checker, parts.timer)
+MemoryNeed CublasLtBaseline::memory(const Problem& problem) {
+  // For each set while the product alone is timed, and once for all launches that copy.
+  const std::int64_t copied = BaselineOperands::copy_bytes(problem);
+  return {copied, copied + CublasLtContext::kWorkspaceBytes};
+}
+
+Result<void> CublasLtBaseline::find(const BaselineParts& parts) {
+  const auto candidates = try_candidates(*matmul_, report_, [&](const CublasLtCandidate& candidate) {
+    return add(std::make_unique<BaselineLaunchable>(*matmul_, *operands_, candidate.algorithm), described(candidate),
+               algorithm_text(candidate.algorithm), &parts.checker, *parts.device.timer)
         .map([](const std::string&) {});
   });
   if (!candidates) return tl::unexpected(to_error(candidates.error()));
+  const std::string library = parts.device.library();
   if (*candidates == 0) {
     return fail(ErrorKind::kUsage,
-                fmt::format("{} has no algorithm for {}, and without a baseline nothing can be compared; {}",
-                            parts.library, problem.title(),
-                            problem.epilogue.any() ? "choose another epilogue or output type"
-                                                   : "choose other sizes or leading dimensions"));
+                fmt::format("{} has no algorithm for {}, and without a baseline nothing can be compared; {}", library,
+                            problem_.title(),
+                            problem_.epilogue.any() ? "choose another epilogue or output type"
+                                                    : "choose other sizes or leading dimensions"));
   }
-  if (report.algorithms.empty()) {
+  if (report_.algorithms.empty()) {
     return fail(ErrorKind::kInternal,
                 fmt::format("{} has {} algorithms for {} and none gives the right result; name the folder of another "
                             "cuBLAS in PGTUNE_CUDA_HOME",
-                            parts.library, *candidates, problem.title()));
+                            library, *candidates, problem_.title()));
   }
-  baseline->finish(parts.library, parts.buffers.data().seed);
-  const Problem& solved = baseline->matmul_->problem();
-  if (solved.shape() != BaselineOperands::solvable(problem).shape()) report.enlarged_shape = solved.shape();
-  report.copied = BaselineOperands::copied(problem, solved);
-  if (!report.copied.empty()) {
-    auto alone = baseline->time_product_alone(problem, parts);
-    if (!alone) return tl::unexpected(to_error(alone.error()));
-    report.others = {std::move(*alone)};
-  }
-  return baseline;
+  finish(library, parts.buffers.data().seed);
+  const Problem& solved = matmul_->problem();
+  if (solved.shape() != BaselineOperands::solvable(problem_).shape()) report_.enlarged_shape = solved.shape();
+  report_.copied = BaselineOperands::copied(problem_, solved);
+  if (report_.copied.empty()) return {};
+  auto alone = time_product_alone(parts);
+  if (!alone) return tl::unexpected(to_error(alone.error()));
+  report_.others = {std::move(*alone)};
+  return {};
 }
 
-CudaResult<OtherBaseline> CublasLtBaseline::time_product_alone(const Problem& problem,
-                                                               const GemmBaselineParts& parts) const {
+CudaResult<OtherBaseline> CublasLtBaseline::time_product_alone(const BaselineParts& parts) const {
   const auto best = static_cast<std::size_t>(report().best);
-  OtherBaseline alone{parts.library + std::string(kLaidOutBefore), {}, 0, {}};
+  const cudaStream_t stream = parts.device.gpu.stream.get();
+  OtherBaseline alone{report().library + std::string(kLaidOutBefore), {}, 0, {}};
   const auto screened_s = [&]() -> CudaResult<double> {
     // Operands that were laid out before lie in rotating memory like all others.
-    const auto operands = BaselineOperands::create(problem, matmul_->problem(), parts.buffers, copy_kernels_.get(),
-                                                   BaselineOperands::Memory::kOfEachSet, parts.stream);
+    const auto operands = BaselineOperands::create(problem_, matmul_->problem(), parts.buffers, copy_kernels_.get(),
+                                                   BaselineOperands::Memory::kOfEachSet, stream);
     if (!operands) return tl::unexpected(operands.error());
     for (std::size_t copy = 0; copy < operands->copies().size(); ++copy) {
-      if (auto ok = operands->lay_out(copy, parts.stream); !ok) return tl::unexpected(ok.error());
+      if (auto ok = operands->lay_out(copy, stream); !ok) return tl::unexpected(ok.error());
     }
     ProductAlone product(*matmul_, *operands, algorithm_of_text(opaque()[best]).value());
-    LaunchSeries series(product, parts.buffers.rotation(), parts.stream);
-    return screen(series, parts.timer, 0, 0).map([](const Screening& screening) {
+    LaunchSeries series(product, parts.buffers.rotation(), stream);
+    return screen(series, *parts.device.timer, 0, 0).map([](const Screening& screening) {
       return screening.median_per_launch_s();
     });
   }();
@@ -143,25 +179,11 @@ CudaResult<OtherBaseline> CublasLtBaseline::time_product_alone(const Problem& pr
   return alone;
 }
 
-Result<std::unique_ptr<CublasLtBaseline>> CublasLtBaseline::take_over(const Problem& problem,
-                                                                      const GemmBaselineParts& parts,
-                                                                      const protocol::KnownBaseline& known) {
-  auto begun = begin(problem, parts);
-  if (!begun) return begun;
-  std::unique_ptr<CublasLtBaseline> baseline = std::move(*begun);
-  baseline->Baseline::take_over(known.report);
-  const std::size_t count = known.report.algorithms.size();
-  const auto best = static_cast<std::size_t>(known.report.best);
-  if (known.opaque.size() != count || best >= count)
-    return fail(ErrorKind::kInternal, "the baseline to be taken over is incomplete");
-  for (const std::string& text : known.opaque) {
-    const auto algorithm = algorithm_of_text(text);
-    if (!algorithm) return fail(ErrorKind::kInternal, "the baseline to be taken over cannot be read");
-    baseline->Baseline::take_over(
-        std::make_unique<BaselineLaunchable>(*baseline->matmul_, *baseline->operands_, *algorithm), text);
-  }
-  if (auto ok = baseline->warm_up(&parts.checker, parts.timer); !ok) return tl::unexpected(to_error(ok.error()));
-  return baseline;
+Result<std::unique_ptr<Launchable>> CublasLtBaseline::launchable(const BaselineParts& /*parts*/,
+                                                                 const std::string& opaque) {
+  const auto algorithm = algorithm_of_text(opaque);
+  if (!algorithm) return unreadable();
+  return std::make_unique<BaselineLaunchable>(*matmul_, *operands_, *algorithm);
 }
 
 }  // namespace pgtune::gpu

@@ -4,12 +4,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <utility>
 
-#include "tuner/gpu/baseline/cublas_library.hpp"
+#include "tuner/gpu/launch/cuda_types.hpp"
+#include "tuner/gpu/libraries/forwarding.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
 
 namespace pgtune::gpu {
 namespace {
+
+constexpr const char* kGroupedProducts = "cublasGemmGroupedBatchedEx_64";
+
+std::string lacks_grouped_products(void* handle) {
+  if (function_of<cublasGemmGroupedBatchedEx_64>(handle, kGroupedProducts) != nullptr) return "";
+  return "has no grouped products, which came with cuBLAS 12.5";
+}
+
+const Result<OpenedLibrary>& opened_cublas() {
+  static const Result<OpenedLibrary> loaded = open_cuda_library(
+      {"cuBLAS, whose grouped products kernels are compared with", "libcublas", "", lacks_grouped_products},
+      library_places());
+  return loaded;
+}
+
+/// Calls the library's function of the declared function's name and type, looked up once.
+template <auto kDeclared, typename... Arguments>
+cublasStatus_t forward_to_cublas(const char* name, Arguments... arguments) {
+  static const auto target = function_of<kDeclared>(opened_cublas() ? opened_cublas()->handle : nullptr, name);
+  return target == nullptr ? CUBLAS_STATUS_NOT_INITIALIZED : target(arguments...);
+}
 
 /// There is one way to call it, so nothing has to be said of it to another process but that it was there.
 constexpr const char* kOneCall = "one call";
@@ -19,18 +44,169 @@ bool has_grouped_products(const Problem& gemm) {
          gemm.has_usual_output();
 }
 
+/// Every launch is a CUDA graph of the call, made before anything is timed: what is checked is what is timed.
+class GroupedLaunchable : public Launchable {
+ public:
+  /// What is given must outlive the result. Errors: the library does not take these products, or cannot be captured.
+  [[nodiscard]] static CudaResult<std::unique_ptr<GroupedLaunchable>> create(const ProductOperands& operands,
+                                                                             const CublasContext& context,
+                                                                             cudaStream_t stream);
+
+  [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream) override;
+  [[nodiscard]] CudaResult<> deliver(std::size_t copy, cudaStream_t stream) override {
+    return operands_->deliver(copy, stream);
+  }
+  [[nodiscard]] CudaResult<> reset(std::size_t copy, cudaStream_t stream) override {
+    return operands_->poison(copy, stream);
+  }
+
+ private:
+  /// Of one operand set. The call reads the arguments on the host, perhaps when a graph is launched: they stay.
+  struct Call {
+    GroupedArguments arguments;
+    DeviceBuffer pointers;  ///< of A, of B and of C, one behind the other
+    GraphExec graph;
+  };
+
+  GroupedLaunchable(const ProductOperands& operands, const CublasContext& context)
+      : operands_(&operands), context_(&context) {}
+  [[nodiscard]] CudaResult<> add_call(std::size_t copy);
+  [[nodiscard]] CudaResult<> enqueue(std::size_t copy, cudaStream_t stream) const;
+
+  const ProductOperands* operands_;
+  const CublasContext* context_;
+  std::vector<std::unique_ptr<Call>> calls_;  ///< beside operands_->copies()
+};
+
+CudaResult<std::unique_ptr<GroupedLaunchable>> GroupedLaunchable::create(const ProductOperands& operands,
+                                                                         const CublasContext& context,
+                                                                         cudaStream_t stream) {
+  std::unique_ptr<GroupedLaunchable> out(new GroupedLaunchable(operands, context));
+  for (std::size_t copy = 0; copy < operands.copies().size(); ++copy) {
+    // The first call loads kernels, which a capture does not allow everywhere.
+    if (auto ok = out->add_call(copy).and_then([&] { return out->enqueue(copy, stream); }); !ok)
+      return tl::unexpected(ok.error());
+    auto graph = capture_graph(stream, [&] { return out->enqueue(copy, stream); });
+    if (!graph) return tl::unexpected(graph.error());
+    out->calls_[copy]->graph = std::move(*graph);
+  }
+  return out;
+}
+
+CudaResult<> GroupedLaunchable::add_call(std::size_t copy) {
+  auto call = std::make_unique<Call>();
+  call->arguments =
+      grouped_arguments(operands_->copies()[copy], [&](std::int64_t rows) { return operands_->gemm(rows); });
+  const GroupedArguments& arguments = call->arguments;
+  const std::size_t bytes = arguments.a.size() * sizeof(std::uint64_t);
+  auto memory = DeviceBuffer::allocate(static_cast<std::int64_t>(3 * bytes));
+  if (!memory) return tl::unexpected(memory.error());
+  std::uint64_t to = memory->address();
+  for (const auto* pointers : {&arguments.a, &arguments.b, &arguments.c}) {
+    auto ok = check(cudaMemcpy(device_pointer(to), pointers->data(), bytes, cudaMemcpyHostToDevice),
+                    "storing the pointers of groups");
+    if (!ok) return ok;
+    to += bytes;
+  }
+  call->pointers = std::move(*memory);
+  calls_.push_back(std::move(call));
+  return {};
+}
+
+CudaResult<> GroupedLaunchable::enqueue(std::size_t copy, cudaStream_t stream) const {
+  const auto handle = context_->on(stream);
+  if (!handle) return tl::unexpected(handle.error());
+  const GroupedArguments& of = calls_[copy]->arguments;
+  const std::uint64_t bytes = of.a.size() * sizeof(std::uint64_t), first = calls_[copy]->pointers.address();
+  const auto pointers = [&](std::uint64_t number) {
+    return static_cast<void**>(device_pointer(first + number * bytes));
+  };
+  const Problem gemm = operands_->gemm(of.n.front());
+  const cudaDataType_t type = cuda_type(type_of_a(gemm.dtype));
+  return check_cublas(
+      cublasGemmGroupedBatchedEx_64(*handle, of.left.data(), of.right.data(), of.m.data(), of.n.data(), of.k.data(),
+                                    of.alpha.data(), pointers(0), type, of.lda.data(), pointers(1), type, of.ldb.data(),
+                                    of.beta.data(), pointers(2), type, of.ldc.data(),
+                                    static_cast<std::int64_t>(of.sizes.size()), of.sizes.data(), CUBLAS_COMPUTE_32F),
+      "multiplying groups by cuBLAS");
+}
+
+CudaResult<> GroupedLaunchable::launch(std::size_t copy, cudaStream_t stream) {
+  return launch_graph(calls_[copy]->graph, stream, "launching grouped products", [&] { return enqueue(copy, stream); });
+}
+
 }  // namespace
+
+const Result<OpenedLibrary>& load_cublas() { return opened_cublas(); }
+
+std::string cublas_title() {
+  std::array<int, 3> version{};
+  constexpr std::array kParts{MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL};
+  for (std::size_t i = 0; i < kParts.size(); ++i) {
+    if (cublasGetProperty(kParts.at(i), &version.at(i)) != CUBLAS_STATUS_SUCCESS) return "cuBLAS";
+  }
+  return fmt::format("cuBLAS {}.{}.{}", version[0], version[1], version[2]);
+}
+
+GroupedArguments grouped_arguments(const std::vector<GroupProduct>& products,
+                                   const std::function<Problem(std::int64_t rows)>& gemm_of) {
+  std::map<std::int64_t, std::vector<const GroupProduct*>> by_rows;
+  for (const GroupProduct& product : products) by_rows[product.rows].push_back(&product);
+  GroupedArguments out;
+  for (const auto& [rows, equal] : by_rows) {
+    const Problem gemm = gemm_of(rows);
+    out.left.push_back(gemm.trans_b ? CUBLAS_OP_T : CUBLAS_OP_N);
+    out.right.push_back(gemm.trans_a ? CUBLAS_OP_T : CUBLAS_OP_N);
+    out.m.push_back(gemm.n);
+    out.n.push_back(gemm.m);
+    out.k.push_back(gemm.k);
+    out.lda.push_back(gemm.ldb);
+    out.ldb.push_back(gemm.lda);
+    out.ldc.push_back(gemm.ldc);
+    out.sizes.push_back(static_cast<std::int64_t>(equal.size()));
+    out.alpha.push_back(1);
+    out.beta.push_back(0);
+    for (const GroupProduct* product : equal) {
+      out.a.push_back(product->operands.b);
+      out.b.push_back(product->operands.a);
+      out.c.push_back(product->operands.d);
+    }
+  }
+  return out;
+}
+
+CudaResult<std::unique_ptr<CublasContext>> CublasContext::create() {
+  std::unique_ptr<CublasContext> context(new CublasContext);
+  cublasHandle_t handle = nullptr;
+  if (auto ok = check_cublas(cublasCreate_v2(&handle), "starting cuBLAS"); !ok) return tl::unexpected(ok.error());
+  context->handle_.reset(handle);
+  auto memory = DeviceBuffer::allocate(kWorkspaceBytes);
+  if (!memory) return tl::unexpected(memory.error());
+  context->memory_ = std::move(*memory);
+  return context;
+}
+
+CudaResult<cublasHandle_t> CublasContext::on(cudaStream_t stream) const {
+  // A stream takes the workspace away, so it comes first.
+  return check_cublas(cublasSetStream_v2(handle_.get(), stream), "giving cuBLAS a stream")
+      .and_then([&] {
+        return check_cublas(cublasSetWorkspace_v2(handle_.get(), device_pointer(memory_.address()),
+                                                  static_cast<std::size_t>(kWorkspaceBytes)),
+                            "giving cuBLAS a workspace");
+      })
+      .map([&] { return handle_.get(); });
+}
 
 std::int64_t GroupedBaseline::copy_bytes(const LibraryProduct& product, const OperationProblem& problem) {
   return ProductOperands::copy_bytes(product, problem) + 3 * kPointerBytes * product_geometry(product, problem).groups;
 }
 
-Result<GroupedBaseline::Begun> GroupedBaseline::begin(const LibraryProduct& product, const OperandBuffers& buffers,
-                                                      cudaStream_t stream) {
+Result<std::unique_ptr<Baseline>> GroupedBaseline::begin(const LibraryProduct& product, const BaselineParts& parts) {
   if (const auto& library = load_cublas(); !library) return tl::unexpected<Error>(library.error());
   const auto failed = [](const CudaFailure& failure) { return tl::unexpected(to_error(failure)); };
-  std::unique_ptr<GroupedBaseline> baseline(new GroupedBaseline(buffers.rotation(), stream));
-  auto operands = ProductOperands::create(product, buffers.operation().operation(), buffers, stream);
+  std::unique_ptr<GroupedBaseline> baseline(new GroupedBaseline(parts));
+  auto operands = ProductOperands::create(product, parts.buffers.operation().operation(), parts.buffers,
+                                          parts.device.gpu.stream.get());
   if (!operands) return tl::unexpected<Error>(std::move(operands.error()));
   baseline->operands_ = std::make_unique<ProductOperands>(std::move(*operands));
   const auto& copies = baseline->operands_->copies();
@@ -45,39 +221,56 @@ Result<GroupedBaseline::Begun> GroupedBaseline::begin(const LibraryProduct& prod
   auto context = CublasContext::create();
   if (!context) return failed(context.error());
   baseline->context_ = std::move(*context);
-  auto launchable = GroupedLaunchable::create(*baseline->operands_, *baseline->context_, stream);
-  if (!launchable) return failed(launchable.error());
-  return Begun{std::move(baseline), std::move(*launchable)};
+  return baseline;
 }
 
-Result<std::unique_ptr<GroupedBaseline>> GroupedBaseline::create(const LibraryProduct& product,
-                                                                 const OperandBuffers& buffers, Checker& checker,
-                                                                 SampleTimer& timer, cudaStream_t stream) {
-  auto begun = begin(product, buffers, stream);
-  if (!begun) return tl::unexpected<Error>(std::move(begun.error()));
-  auto& [baseline, launchable] = *begun;
-  const auto why_not =
-      baseline->add(std::move(launchable), {0, "all groups in one call", kFixedBytes, 0, 0}, kOneCall, &checker, timer);
-  if (!why_not) return tl::unexpected(to_error(why_not.error()));
-  if (!why_not->empty()) return fail(ErrorKind::kInternal, *why_not);
-  baseline->finish(cublas_title(), buffers.data().seed);
-  return std::move(baseline);
+Result<void> GroupedBaseline::find(const BaselineParts& parts) {
+  auto launchable = this->launchable(parts, kOneCall);
+  if (!launchable) return tl::unexpected<Error>(std::move(launchable.error()));
+  return add_only(std::move(*launchable), {0, "all groups in one call", kFixedBytes, 0, 0}, kOneCall, parts).map([&] {
+    finish(cublas_title(), parts.buffers.data().seed);
+  });
 }
 
-Result<std::unique_ptr<GroupedBaseline>> GroupedBaseline::take_over(const LibraryProduct& product,
-                                                                    const OperandBuffers& buffers, Checker& checker,
-                                                                    SampleTimer& timer,
-                                                                    const protocol::KnownBaseline& known,
-                                                                    cudaStream_t stream) {
-  if (known.report.algorithms.size() != 1 || known.report.best != 0)
-    return fail(ErrorKind::kInternal, "the baseline to be taken over is incomplete");
-  auto begun = begin(product, buffers, stream);
-  if (!begun) return tl::unexpected<Error>(std::move(begun.error()));
-  auto& [baseline, launchable] = *begun;
-  baseline->Baseline::take_over(known.report);
-  baseline->Baseline::take_over(std::move(launchable), kOneCall);
-  if (auto ok = baseline->warm_up(&checker, timer); !ok) return tl::unexpected(to_error(ok.error()));
-  return std::move(baseline);
+Result<std::unique_ptr<Launchable>> GroupedBaseline::launchable(const BaselineParts& parts, const std::string& opaque) {
+  if (opaque != kOneCall) return unreadable();
+  auto made = GroupedLaunchable::create(*operands_, *context_, parts.device.gpu.stream.get());
+  if (!made) return tl::unexpected(to_error(made.error()));
+  return std::move(*made);
 }
 
 }  // namespace pgtune::gpu
+
+using pgtune::gpu::forward_to_cublas;
+
+cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
+  return forward_to_cublas<cublasCreate_v2>("cublasCreate_v2", handle);
+}
+
+cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
+  return forward_to_cublas<cublasDestroy_v2>("cublasDestroy_v2", handle);
+}
+
+cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
+  return forward_to_cublas<cublasGetProperty>("cublasGetProperty", type, value);
+}
+
+cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
+  return forward_to_cublas<cublasSetStream_v2>("cublasSetStream_v2", handle, stream);
+}
+
+cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, size_t bytes) {
+  return forward_to_cublas<cublasSetWorkspace_v2>("cublasSetWorkspace_v2", handle, workspace, bytes);
+}
+
+cublasStatus_t cublasGemmGroupedBatchedEx_64(cublasHandle_t handle, const cublasOperation_t left[],
+                                             const cublasOperation_t right[], const int64_t m[], const int64_t n[],
+                                             const int64_t k[], const void* alpha, const void* const a[],
+                                             cudaDataType_t type_a, const int64_t lda[], const void* const b[],
+                                             cudaDataType_t type_b, const int64_t ldb[], const void* beta,
+                                             void* const c[], cudaDataType_t type_c, const int64_t ldc[],
+                                             int64_t groups, const int64_t sizes[], cublasComputeType_t compute) {
+  return forward_to_cublas<cublasGemmGroupedBatchedEx_64>("cublasGemmGroupedBatchedEx_64", handle, left, right, m, n, k,
+                                                          alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc,
+                                                          groups, sizes, compute);
+}

@@ -4,19 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <numeric>
-#include <string_view>
-#include <utility>
 
 #include "tuner/gpu/baseline/cublaslt_baseline.hpp"
+#include "tuner/gpu/baseline/cublaslt_config.hpp"
 
 namespace pgtune::gpu {
 namespace {
 
 /// Of a group's product so many of the heuristics' algorithms are timed, this often on each operand set, of which so
 /// many are enough.
-constexpr std::size_t kTimedAlgorithms = 8, kTimedTurns = 3, kTimedCopies = 4;
+constexpr std::size_t kTimedOfGroup = 8, kTimedTurns = 3, kTimedCopies = 4;
 constexpr std::string_view kTiming = "timing a baseline's algorithms";
 
 std::vector<GroupProduct> all_products(const ProductOperands& operands) {
@@ -39,11 +39,161 @@ MatmulTraits traits_of(const LibraryProduct& product, const std::vector<GroupPro
   return traits;
 }
 
+/// The number `text` begins with, which `end` follows; takes both away.
+std::optional<std::int64_t> take_number(std::string_view& text, char end) {
+  std::int64_t value = 0;
+  const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || rest == text.data() + text.size() || *rest != end || value < 1) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(rest - text.data()) + 1);
+  return value;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<ProductBaseline>> ProductBaseline::begin(const LibraryProduct& product,
-                                                                const OperandBuffers& buffers, cudaStream_t stream) {
-  std::unique_ptr<ProductBaseline> baseline(new ProductBaseline(buffers.rotation(), stream));
+std::string ProductChoice::text() const {
+  std::string out = std::to_string(streams);
+  for (const auto& [rows, algorithm] : algorithms) out += fmt::format(" {}:{}", rows, algorithm_text(algorithm));
+  return out;
+}
+
+std::optional<ProductChoice> ProductChoice::of_text(std::string_view text) {
+  ProductChoice out;
+  const auto streams = take_number(text, ' ');
+  if (!streams) return std::nullopt;
+  out.streams = static_cast<std::size_t>(*streams);
+  while (!text.empty()) {
+    const auto rows = take_number(text, ':');
+    const std::string_view word = text.substr(0, text.find(' '));
+    const auto algorithm = algorithm_of_text(word);
+    if (!rows || !algorithm) return std::nullopt;
+    out.algorithms.emplace(*rows, *algorithm);
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  }
+  return out;
+}
+
+/// What several groups are launched on besides the stream they are asked for on.
+class ProductBaseline::SideStreams {
+ public:
+  /// For up to `streams` at a time, the asker's among them.
+  [[nodiscard]] static CudaResult<std::unique_ptr<SideStreams>> create(std::size_t streams);
+
+  /// Calls `enqueue(i, which, on)` for i from 0 to `count` - 1, with streams `on` in turn, of which it is number
+  /// `which`: they begin when `stream` has come here, and `stream` goes on when all are done. May be captured.
+  using Enqueue = std::function<CudaResult<>(std::size_t i, std::size_t which, cudaStream_t on)>;
+  [[nodiscard]] CudaResult<> spread(std::size_t count, std::size_t streams, cudaStream_t stream,
+                                    const Enqueue& enqueue) const;
+
+ private:
+  SideStreams() = default;
+  [[nodiscard]] CudaResult<> fork(std::size_t streams, cudaStream_t from) const;
+  [[nodiscard]] CudaResult<> join(std::size_t streams, cudaStream_t to) const;
+
+  std::vector<Stream> streams_;
+  std::vector<Event> joins_;  ///< beside streams_
+  Event fork_;
+};
+
+CudaResult<std::unique_ptr<ProductBaseline::SideStreams>> ProductBaseline::SideStreams::create(std::size_t streams) {
+  std::unique_ptr<SideStreams> out(new SideStreams);
+  auto fork = create_event();
+  if (!fork) return tl::unexpected(fork.error());
+  out->fork_ = std::move(*fork);
+  for (std::size_t i = 1; i < streams; ++i) {
+    auto stream = create_stream();
+    if (!stream) return tl::unexpected(stream.error());
+    auto join = create_event();
+    if (!join) return tl::unexpected(join.error());
+    out->streams_.push_back(std::move(*stream));
+    out->joins_.push_back(std::move(*join));
+  }
+  return out;
+}
+
+CudaResult<> ProductBaseline::SideStreams::fork(std::size_t streams, cudaStream_t from) const {
+  CudaResult<> ok;
+  if (streams > 1) ok = check(cudaEventRecord(fork_.get(), from), "forking a stream");
+  for (std::size_t i = 1; ok && i < streams; ++i)
+    ok = check(cudaStreamWaitEvent(streams_[i - 1].get(), fork_.get(), 0), "forking a stream");
+  return ok;
+}
+
+CudaResult<> ProductBaseline::SideStreams::join(std::size_t streams, cudaStream_t to) const {
+  CudaResult<> ok;
+  for (std::size_t i = 1; ok && i < streams; ++i) {
+    ok = check(cudaEventRecord(joins_[i - 1].get(), streams_[i - 1].get()), "joining streams").and_then([&] {
+      return check(cudaStreamWaitEvent(to, joins_[i - 1].get(), 0), "joining streams");
+    });
+  }
+  return ok;
+}
+
+CudaResult<> ProductBaseline::SideStreams::spread(std::size_t count, std::size_t streams, cudaStream_t stream,
+                                                  const Enqueue& enqueue) const {
+  const std::size_t used = std::min({streams, streams_.size() + 1, count});
+  CudaResult<> ok = fork(used, stream);
+  for (std::size_t i = 0; ok && i < count; ++i) {
+    const std::size_t which = i % used;
+    ok = enqueue(i, which, which == 0 ? stream : streams_[which - 1].get());
+  }
+  // Joined after a failure too: a capture could not be ended otherwise.
+  const auto joined = join(used, stream);
+  return ok ? joined : ok;
+}
+
+/// The products of all groups by chosen algorithms. Every launch of several is one CUDA graph, made before anything is
+/// timed.
+class ProductBaseline::Products final : public Launchable {
+ public:
+  /// `baseline` must outlive the result. Launches each of several products once, since graphs cannot load kernels.
+  [[nodiscard]] static CudaResult<std::unique_ptr<Launchable>> create(const ProductBaseline& baseline,
+                                                                      ProductChoice choice, cudaStream_t stream) {
+    std::unique_ptr<Products> out(new Products(baseline, std::move(choice)));
+    const auto& copies = baseline.operands_->copies();
+    const bool single =
+        std::all_of(copies.begin(), copies.end(), [](const auto& products) { return products.size() == 1; });
+    if (single) return out;
+    for (std::size_t copy = 0; copy < copies.size(); ++copy) {
+      if (auto ok = out->enqueue(copy, stream); !ok) return tl::unexpected(ok.error());
+      auto graph = capture_graph(stream, [&] { return out->enqueue(copy, stream); });
+      if (!graph) return tl::unexpected(graph.error());
+      out->graphs_.push_back(std::move(*graph));
+    }
+    return out;
+  }
+
+  [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream) override {
+    if (graphs_.empty()) return enqueue(copy, stream);
+    return launch_graph(graphs_[copy], stream, "launching the products of groups",
+                        [&] { return enqueue(copy, stream); });
+  }
+  [[nodiscard]] CudaResult<> deliver(std::size_t copy, cudaStream_t stream) override {
+    return baseline_->operands_->deliver(copy, stream);
+  }
+  [[nodiscard]] CudaResult<> reset(std::size_t copy, cudaStream_t stream) override {
+    return baseline_->operands_->poison(copy, stream);
+  }
+
+ private:
+  Products(const ProductBaseline& baseline, ProductChoice choice) : baseline_(&baseline), choice_(std::move(choice)) {}
+  [[nodiscard]] CudaResult<> enqueue(std::size_t copy, cudaStream_t stream) const {
+    const std::vector<GroupProduct>& products = baseline_->operands_->copies()[copy];
+    return baseline_->streams_->spread(
+        products.size(), choice_.streams, stream, [&](std::size_t index, std::size_t which, cudaStream_t on) {
+          const GroupProduct& product = products[index];
+          MatmulOperands operands = product.operands;
+          operands.workspace = baseline_->context_->workspace(which);
+          return baseline_->matmuls_.at(product.rows)->launch(choice_.algorithms.at(product.rows), operands, on);
+        });
+  }
+
+  const ProductBaseline* baseline_;
+  ProductChoice choice_;
+  std::vector<GraphExec> graphs_;  ///< one an operand set; none where that has one product
+};
+
+Result<std::unique_ptr<Baseline>> ProductBaseline::begin(const LibraryProduct& product, const BaselineParts& parts) {
+  std::unique_ptr<ProductBaseline> baseline(new ProductBaseline(product, parts));
   const auto failed = [](const CudaFailure& failure) { return tl::unexpected(to_error(failure)); };
   auto context = CublasLtContext::create(kStreams);
   if (!context) return failed(context.error());
@@ -51,7 +201,8 @@ Result<std::unique_ptr<ProductBaseline>> ProductBaseline::begin(const LibraryPro
   auto streams = SideStreams::create(kStreams);
   if (!streams) return failed(streams.error());
   baseline->streams_ = std::move(*streams);
-  auto operands = ProductOperands::create(product, buffers.operation().operation(), buffers, stream);
+  auto operands = ProductOperands::create(product, parts.buffers.operation().operation(), parts.buffers,
+                                          parts.device.gpu.stream.get());
   if (!operands) return tl::unexpected<Error>(std::move(operands.error()));
   baseline->operands_ = std::make_unique<ProductOperands>(std::move(*operands));
   const std::vector<GroupProduct> products = all_products(*baseline->operands_);
@@ -66,94 +217,69 @@ Result<std::unique_ptr<ProductBaseline>> ProductBaseline::begin(const LibraryPro
   return baseline;
 }
 
-Result<std::unique_ptr<ProductBaseline>> ProductBaseline::create(const LibraryProduct& product,
-                                                                 const OperandBuffers& buffers, Checker& checker,
-                                                                 SampleTimer& timer, const std::string& library,
-                                                                 cudaStream_t stream) {
-  auto begun = begin(product, buffers, stream);
-  if (!begun) return begun;
-  std::unique_ptr<ProductBaseline> baseline = std::move(*begun);
-  const bool groups = product.offsets || product.rows;
-  const auto candidates =
-      groups ? baseline->add_groups(checker, timer, stream) : baseline->add_single(checker, timer, stream);
+ProductBaseline::~ProductBaseline() = default;
+
+Result<void> ProductBaseline::find(const BaselineParts& parts) {
+  const bool groups = product_.offsets || product_.rows;
+  const auto candidates = groups ? add_groups(parts) : add_single(parts);
   if (!candidates) return tl::unexpected(to_error(candidates.error()));
-  const Problem& solved = baseline->matmuls_.begin()->second->problem();
+  const Problem& solved = matmuls_.begin()->second->problem();
   if (*candidates == 0)
     return fail(ErrorKind::kUsage, fmt::format("it has no algorithm for {}{} on this GPU",
                                                groups ? "a group's product, " + solved.title() : solved.title(),
-                                               product.is_scaled() ? " with block scales" : ""));
-  BaselineReport& report = baseline->report_;
-  if (report.algorithms.empty())
+                                               product_.is_scaled() ? " with block scales" : ""));
+  if (report_.algorithms.empty())
     return fail(ErrorKind::kInternal,
-                fmt::format("none of its {} algorithms gives the right result: {}", *candidates, baseline->fault_));
-  baseline->finish(library, buffers.data().seed);
-  if (baseline->operands_->has_added_rows())
-    report.enlarged_shape = groups ? "groups of a multiple of four rows" : solved.shape();
-  return baseline;
+                fmt::format("none of its {} algorithms gives the right result: {}", *candidates, fault_));
+  finish(parts.device.library(), parts.buffers.data().seed);
+  if (operands_->has_added_rows())
+    report_.enlarged_shape = groups ? "groups of a multiple of four rows" : solved.shape();
+  return {};
 }
 
-Result<std::unique_ptr<ProductBaseline>> ProductBaseline::take_over(const LibraryProduct& product,
-                                                                    const OperandBuffers& buffers, Checker& checker,
-                                                                    SampleTimer& timer,
-                                                                    const protocol::KnownBaseline& known,
-                                                                    cudaStream_t stream) {
-  auto begun = begin(product, buffers, stream);
-  if (!begun) return begun;
-  std::unique_ptr<ProductBaseline> baseline = std::move(*begun);
-  baseline->Baseline::take_over(known.report);
-  const std::size_t count = known.report.algorithms.size();
-  if (known.opaque.size() != count || static_cast<std::size_t>(known.report.best) >= count)
-    return fail(ErrorKind::kInternal, "the baseline to be taken over is incomplete");
-  for (const std::string& text : known.opaque) {
-    auto choice = ProductChoice::of_text(text);
-    const auto complete = [&] {
-      return std::all_of(baseline->matmuls_.begin(), baseline->matmuls_.end(),
-                         [&](const auto& matmul) { return choice->algorithms.count(matmul.first) > 0; });
-    };
-    if (!choice || !complete()) return fail(ErrorKind::kInternal, "the baseline to be taken over cannot be read");
-    auto launchable = ProductLaunchable::create(baseline->matmuls_, *baseline->operands_, *baseline->context_,
-                                                *baseline->streams_, std::move(*choice), stream);
-    if (!launchable) return tl::unexpected(to_error(launchable.error()));
-    baseline->Baseline::take_over(std::move(*launchable), text);
-  }
-  if (auto ok = baseline->warm_up(&checker, timer); !ok) return tl::unexpected(to_error(ok.error()));
-  return baseline;
+Result<std::unique_ptr<Launchable>> ProductBaseline::launchable(const BaselineParts& parts, const std::string& opaque) {
+  auto choice = ProductChoice::of_text(opaque);
+  const auto has_algorithm = [&](const auto& matmul) { return choice->algorithms.count(matmul.first) > 0; };
+  if (!choice || !std::all_of(matmuls_.begin(), matmuls_.end(), has_algorithm)) return unreadable();
+  auto made = Products::create(*this, std::move(*choice), parts.device.gpu.stream.get());
+  if (!made) return tl::unexpected(to_error(made.error()));
+  return std::move(*made);
 }
 
-CudaResult<> ProductBaseline::attempt(ProductChoice choice, AlgorithmReport described, Checker& checker,
-                                      SampleTimer& timer, cudaStream_t stream) {
+CudaResult<> ProductBaseline::attempt(ProductChoice choice, AlgorithmReport described, const BaselineParts& parts) {
   const std::string text = choice.text();
-  auto launchable = ProductLaunchable::create(matmuls_, *operands_, *context_, *streams_, std::move(choice), stream);
+  auto launchable = Products::create(*this, std::move(choice), parts.device.gpu.stream.get());
   if (!launchable) {
     if (launchable.error().sticky) return tl::unexpected(launchable.error());
     if (fault_.empty()) fault_ = launchable.error().message();
     return {};
   }
-  return add(std::move(*launchable), std::move(described), text, &checker, timer).map([&](const std::string& why_not) {
-    if (fault_.empty()) fault_ = why_not;
-  });
+  return add(std::move(*launchable), std::move(described), text, &parts.checker, *parts.device.timer)
+      .map([&](const std::string& why_not) {
+        if (fault_.empty()) fault_ = why_not;
+      });
 }
 
-CudaResult<std::size_t> ProductBaseline::add_single(Checker& checker, SampleTimer& timer, cudaStream_t stream) {
+CudaResult<std::size_t> ProductBaseline::add_single(const BaselineParts& parts) {
   const auto& [rows, matmul] = *matmuls_.begin();
   return try_candidates(*matmul, report_, [&, rows = rows](const CublasLtCandidate& candidate) {
-    return attempt({{{rows, candidate.algorithm}}, 1}, described(candidate), checker, timer, stream);
+    return attempt({{{rows, candidate.algorithm}}, 1}, described(candidate), parts);
   });
 }
 
-CudaResult<std::size_t> ProductBaseline::add_groups(Checker& checker, SampleTimer& timer, cudaStream_t stream) {
+CudaResult<std::size_t> ProductBaseline::add_groups(const BaselineParts& parts) {
   Candidates candidates;
   std::int64_t workspace_bytes = 0;
   for (const auto& [rows, matmul] : matmuls_) {
     auto offered = matmul->heuristics();
     if (!offered) return tl::unexpected(offered.error());
     if (offered->empty()) return 0;
-    offered->resize(std::min(offered->size(), kTimedAlgorithms));
+    offered->resize(std::min(offered->size(), kTimedOfGroup));
     for (const CublasLtCandidate& candidate : *offered)
       workspace_bytes = std::max(workspace_bytes, candidate.workspace_bytes);
     candidates.emplace(rows, std::move(*offered));
   }
-  const auto places = fastest(candidates, stream);
+  const auto places = fastest(candidates, parts.device.gpu.stream.get());
   if (!places) return tl::unexpected(places.error());
   int rank = 0;
   for (const bool best : {false, true}) {
@@ -165,7 +291,7 @@ CudaResult<std::size_t> ProductBaseline::add_groups(Checker& checker, SampleTime
       auto ok = attempt(std::move(choice),
                         {rank++, fmt::format("each group's {} algorithm, {}", best ? "fastest" : "first", how),
                          workspace_bytes, 0, 0},
-                        checker, timer, stream);
+                        parts);
       if (!ok) return tl::unexpected(ok.error());
     }
   }
@@ -177,7 +303,7 @@ CudaResult<std::map<std::int64_t, std::size_t>> ProductBaseline::fastest(const C
   std::map<std::int64_t, std::vector<double>> times_s;  // of each candidate, all products with so many rows together
   for (const auto& [rows, offered] : candidates) times_s[rows].resize(offered.size());
   const std::size_t copies = std::min(operands_->copies().size(), kTimedCopies);
-  for (std::size_t place = 0; place < kTimedAlgorithms; ++place) {
+  for (std::size_t place = 0; place < kTimedOfGroup; ++place) {
     for (std::size_t turn = 0; turn < (1 + kTimedTurns) * copies; ++turn) {
       const std::vector<GroupProduct>& products = operands_->copies()[turn % copies];
       // Whoever has fewer candidates repeats the last, so that all products are there between which others run.

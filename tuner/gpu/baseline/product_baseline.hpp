@@ -3,38 +3,48 @@
 // exactly like variants.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tuner/gpu/baseline/baseline.hpp"
 #include "tuner/gpu/baseline/cublaslt_matmul.hpp"
-#include "tuner/gpu/baseline/product_launchable.hpp"
 #include "tuner/gpu/baseline/product_operands.hpp"
-#include "tuner/protocol/messages.hpp"
+#include "tuner/gpu/launch/handles.hpp"
 
 namespace pgtune::gpu {
+
+/// Which algorithm computes products of so many rows, and on how many streams those of the groups run, each the next
+/// stream's.
+struct ProductChoice {
+  std::map<std::int64_t, cublasLtMatmulAlgo_t> algorithms;
+  std::size_t streams = 1;
+
+  /// "4 64:<hex> 68:<hex>", and back; nothing for what is no such text.
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] static std::optional<ProductChoice> of_text(std::string_view text);
+};
 
 /// Of one product, cuBLASLt's algorithms as CublasLtBaseline tries them. Of groups four ways: the first algorithm of
 /// the heuristics for each, and the fastest of several for each, either one after the other or side by side on some
 /// streams, always as one graph.
-class ProductBaseline : public Baseline {
+class ProductBaseline final : public Baseline {
  public:
-  /// `product` is one of the baselines of the buffers' operation. What is given must outlive the result. Errors say why
-  /// it is not available: (usage) the library has no algorithm, (internal) no algorithm is right, CUDA fails.
-  [[nodiscard]] static Result<std::unique_ptr<ProductBaseline>> create(const LibraryProduct& product,
-                                                                       const OperandBuffers& buffers, Checker& checker,
-                                                                       SampleTimer& timer, const std::string& library,
-                                                                       cudaStream_t stream);
-  /// As another process found it, on the same data; its best way is checked. Errors: what is known cannot be read, CUDA
-  /// fails, or that way is wrong now.
-  [[nodiscard]] static Result<std::unique_ptr<ProductBaseline>> take_over(const LibraryProduct& product,
-                                                                          const OperandBuffers& buffers,
-                                                                          Checker& checker, SampleTimer& timer,
-                                                                          const protocol::KnownBaseline& known,
-                                                                          cudaStream_t stream);
+  /// Without its algorithms. `product` is one of the baselines of the buffers' operation. Errors say why it is not
+  /// available: (usage) no group has rows; CUDA fails.
+  [[nodiscard]] static Result<std::unique_ptr<Baseline>> begin(const LibraryProduct& product,
+                                                               const BaselineParts& parts);
+  ~ProductBaseline() override;
+  [[nodiscard]] Result<void> find(const BaselineParts& parts) override;
+
   /// Bytes beside the operation's own: with each operand set, and once.
   [[nodiscard]] static std::int64_t copy_bytes(const LibraryProduct& product, const OperationProblem& problem) {
     return ProductOperands::copy_bytes(product, problem);
@@ -42,20 +52,24 @@ class ProductBaseline : public Baseline {
   static constexpr std::size_t kStreams = 4;
   static constexpr std::int64_t kFixedBytes = kStreams * CublasLtContext::kWorkspaceBytes;
 
+ protected:
+  [[nodiscard]] Result<std::unique_ptr<Launchable>> launchable(const BaselineParts& parts,
+                                                               const std::string& opaque) override;
+
  private:
+  class SideStreams;
+  class Products;
+  /// The products by the number of their solved rows.
+  using Matmuls = std::map<std::int64_t, std::unique_ptr<CublasLtMatmul>>;
   using Candidates = std::map<std::int64_t, std::vector<CublasLtCandidate>>;
 
-  using Baseline::Baseline;
-  /// With everything but its algorithms.
-  [[nodiscard]] static Result<std::unique_ptr<ProductBaseline>> begin(const LibraryProduct& product,
-                                                                      const OperandBuffers& buffers,
-                                                                      cudaStream_t stream);
+  ProductBaseline(const LibraryProduct& product, const BaselineParts& parts)
+      : Baseline(parts.buffers.rotation(), parts.device.gpu.stream.get()), product_(product) {}
   /// Adds the choice where it is right, else keeps why it is not. A failure means that the context is lost.
-  [[nodiscard]] CudaResult<> attempt(ProductChoice choice, AlgorithmReport described, Checker& checker,
-                                     SampleTimer& timer, cudaStream_t stream);
+  [[nodiscard]] CudaResult<> attempt(ProductChoice choice, AlgorithmReport described, const BaselineParts& parts);
   /// The candidates of the only number of rows, and how many there are.
-  [[nodiscard]] CudaResult<std::size_t> add_single(Checker& checker, SampleTimer& timer, cudaStream_t stream);
-  [[nodiscard]] CudaResult<std::size_t> add_groups(Checker& checker, SampleTimer& timer, cudaStream_t stream);
+  [[nodiscard]] CudaResult<std::size_t> add_single(const BaselineParts& parts);
+  [[nodiscard]] CudaResult<std::size_t> add_groups(const BaselineParts& parts);
   /// Of each number of rows the candidate that was fastest between the others' products, by its place.
   [[nodiscard]] CudaResult<std::map<std::int64_t, std::size_t>> fastest(const Candidates& candidates,
                                                                         cudaStream_t stream) const;
@@ -64,6 +78,7 @@ class ProductBaseline : public Baseline {
       const std::vector<GroupProduct>& products,
       const std::function<cublasLtMatmulAlgo_t(std::int64_t rows)>& algorithm_of, cudaStream_t stream) const;
 
+  LibraryProduct product_;
   std::shared_ptr<const CublasLtContext> context_;
   std::unique_ptr<SideStreams> streams_;
   std::unique_ptr<ProductOperands> operands_;

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "tuner/gpu/baseline/cublaslt_baseline.hpp"
 #include "tuner/gpu/baseline/operation_baselines.hpp"
+#include "tuner/gpu/measure/check/null_test.hpp"
 #include "tuner/gpu/measure/check/series_to_verify.hpp"
 #include "tuner/gpu/measure/check/verification.hpp"
 #include "tuner/gpu/measure/screening.hpp"
@@ -14,94 +14,117 @@
 namespace pgtune::gpu {
 namespace {
 
-/// What a library is checked with where it cannot compute all of the operation; else nothing.
-struct LesserChecker {
-  std::unique_ptr<OperationKernels> operation;
-  std::unique_ptr<Checker> checker;
-
-  static Result<LesserChecker> create(const MeasureContext& context, const OperandBuffers& buffers,
-                                      const OperationProblem& problem) {
-    LesserChecker out;
-    if (!problem.lesser) return out;
-    auto operation = OperationKernels::create(context.driver, context.kernels,
-                                              OperationHandle(problem.with_lesser_result()), context.architecture);
-    if (!operation) return tl::unexpected(operation.error());
-    out.operation = std::move(*operation);
-    auto checker = Checker::create(context.kernels, buffers, *out.operation, context.stream);
-    if (!checker) return tl::unexpected(to_error(checker.error()));
-    out.checker = std::move(*checker);
-    return out;
-  }
-};
+/// Of data and reference, before anything else has run.
+Error error_of(const Problem& problem, const CudaFailure& failure, const Error& out_of_memory) {
+  if (failure.code == cudaErrorMemoryAllocation) return out_of_memory;
+  Error error = to_error(failure);
+  // The kernels that ran are the operation's own and pgtune's.
+  if (is_kernel_fault(failure.code) && problem.operation->gemm_baseline() == nullptr) error.kind = ErrorKind::kUsage;
+  return error;
+}
 
 }  // namespace
 
-Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasureContext& context,
+Error too_large(const Problem& problem, const MemoryNeed& memory, std::int64_t free_bytes) {
+  return Error{
+      ErrorKind::kUsage,
+      fmt::format("{} needs {} bytes of GPU memory ({}) and {} are free; choose {}, or free memory on the GPU",
+                  problem.title(), memory.copy + memory.once,
+                  problem.operation->gemm_baseline() == nullptr ? "buffers, float64 reference, baselines' memory"
+                                                                : "operands, float64 reference, cuBLASLt's workspace",
+                  free_bytes, problem.what_to_lessen()),
+      {}};
+}
+
+MemoryNeed CheckedProblem::memory_of(const Problem& problem) {
+  return {operand_layout(*problem.operation).copy_bytes, Checker::memory_bytes(*problem.operation)};
+}
+
+Result<std::unique_ptr<CheckedProblem>> CheckedProblem::create(const MeasuringGpu& device, const Problem& problem,
+                                                               const Conditions& conditions, const MemoryNeed& memory,
+                                                               bool null_tested) {
+  std::unique_ptr<CheckedProblem> checked(new CheckedProblem(device));
+  auto operation =
+      OperationKernels::create(device.gpu.driver, *device.kernels, problem.operation, device.info.architecture);
+  if (!operation) return tl::unexpected(operation.error());
+  checked->operation_ = std::move(*operation);
+  if (auto ok = checked->allocate(problem, conditions, memory); !ok) return tl::unexpected(ok.error());
+  if (problem.operation->null_test && !null_tested) {
+    if (auto ok = null_test(*checked->buffers_, *checked->checker_, device.gpu.stream.get()); !ok)
+      return tl::unexpected(ok.error());
+  }
+  return checked;
+}
+
+Result<void> CheckedProblem::allocate(const Problem& problem, const Conditions& conditions, const MemoryNeed& memory) {
+  std::size_t free_bytes = 0, total_bytes = 0;
+  if (auto ok = check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for free memory"); !ok) {
+    return tl::unexpected(to_error(ok.error()));
+  }
+  const auto [copy_bytes, fixed_bytes] = memory;
+  const std::int64_t rotated =
+      copy_count(problem.operand_bytes(), copy_bytes, device_->info.l2_bytes, static_cast<std::int64_t>(free_bytes));
+  const std::int64_t copies = conditions.l2 == L2State::kWarm ? 1 : rotated;
+  const Error out_of_memory = too_large(problem, memory, static_cast<std::int64_t>(free_bytes));
+  if (copy_bytes + fixed_bytes > static_cast<std::int64_t>(free_bytes)) return tl::unexpected(out_of_memory);
+
+  const auto told = [&](const CudaFailure& failure) { return error_of(problem, failure, out_of_memory); };
+  auto buffers = OperandBuffers::allocate(*device_->kernels, *operation_, {conditions.data, conditions.data_seed},
+                                          copies, device_->gpu.stream.get());
+  if (!buffers) return tl::unexpected(told(buffers.error()));
+  buffers_ = std::make_unique<OperandBuffers>(std::move(*buffers));
+  if (conditions.l2 == L2State::kRotated) buffers_->sweep_with(*device_->sweep);
+  auto checker = Checker::create(*device_->kernels, *buffers_, *operation_, device_->gpu.stream.get());
+  if (!checker) return tl::unexpected(told(checker.error()));
+  checker_ = std::move(*checker);
+  if (const auto guarded = buffers_->add_guarded_places(device_->gpu.driver); !guarded) {
+    if (guarded.error().sticky) return tl::unexpected(to_error(guarded.error()));
+    unguarded_ = guarded.error().message();
+  }
+  return {};
+}
+
+CudaResult<std::unique_ptr<LoadedVariant>> CheckedProblem::load(const protocol::BuiltVariant& built) const {
+  return LoadedVariant::load(device_->gpu.driver, *device_->kernels, built.build, built.plan, buffers_->places(),
+                             device_->gpu.max_window_bytes, device_->gpu.stream.get(), buffers_->guarded_places());
+}
+
+LaunchSeries CheckedProblem::make_series(Launchable& launchable) const {
+  return {launchable, buffers_->rotation(), device_->gpu.stream.get()};
+}
+
+Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasuringGpu& device,
                                                                const protocol::PrepareRequest& request) {
-  std::unique_ptr<CurrentProblem> current(new CurrentProblem(context, request.conditions));
+  std::unique_ptr<CurrentProblem> current(new CurrentProblem(device, request.conditions));
   const Problem& problem = request.problem;
   if (!problem.operation)
     return fail(ErrorKind::kInternal, fmt::format("nobody said in plain numbers what {} is", problem.title()));
-  // Who takes a dead worker's place need not test again what has not changed.
-  auto checked =
-      CheckedProblem::create(context, problem, request.conditions, memory_of(problem), request.known.has_value());
+  MemoryNeed memory = CheckedProblem::memory_of(problem);
+  const MemoryNeed of_baselines = baseline_memory(problem);
+  memory.copy += of_baselines.copy;
+  memory.once += of_baselines.once;
+  // A worker in a dead one's place need not test again what has not changed.
+  auto checked = CheckedProblem::create(device, problem, request.conditions, memory, request.known.has_value());
   if (!checked) return tl::unexpected(checked.error());
   current->checked_ = std::move(*checked);
   if (auto counted = current->count_data(problem); !counted) return tl::unexpected(counted.error());
-  auto baseline = problem.operation->gemm_baseline() != nullptr ? current->make_gemm_baseline(request)
-                                                                : current->make_operation_baseline(request);
+  const BaselineParts parts{device, current->checked_->buffers(), current->checked_->checker(), request.builds,
+                            [&](const protocol::BuiltVariant& built) { return current->load(built); }};
+  // A copy moves as many bytes as the data make the operation move.
+  auto baseline = make_baseline(with_counts(problem, current->counts_), parts, request.known);
   if (!baseline) return tl::unexpected(baseline.error());
   current->baseline_ = std::move(*baseline);
   return current;
 }
 
-Result<std::unique_ptr<Baseline>> CurrentProblem::make_gemm_baseline(const protocol::PrepareRequest& request) {
-  if (!request.problem.is_gemm())
-    return fail(ErrorKind::kUsage, "a library's GEMM is compared with problems that are one");
-  auto lesser = LesserChecker::create(*context_, checked_->buffers(), *request.problem.operation);
-  if (!lesser) return tl::unexpected(lesser.error());
-  const GemmBaselineParts parts{
-      context_->driver,      checked_->buffers(), lesser->checker == nullptr ? checked_->checker() : *lesser->checker,
-      context_->timer,       context_->stream,    context_->library,
-      context_->architecture};
-  auto baseline = request.known ? CublasLtBaseline::take_over(request.problem, parts, *request.known)
-                                : CublasLtBaseline::create(request.problem, parts);
-  if (!baseline) return tl::unexpected(baseline.error());
-  return std::move(*baseline);
-}
-
-Result<std::unique_ptr<Baseline>> CurrentProblem::make_operation_baseline(const protocol::PrepareRequest& request) {
-  const BaselineParts parts{
-      checked_->buffers(), checked_->checker(),
-      context_->kernels,   context_->timer,
-      context_->library,   context_->stream,
-      request.builds,      [this](const BuildInfo& build, const LaunchPlan& plan) { return load(build, plan); }};
-  // A copy moves as many bytes as the data make the operation move.
-  const Problem problem = with_counts(request.problem, counts_);
-  return request.known ? take_over_operation_baseline(problem, parts, *request.known)
-                       : operation_baseline(problem, parts);
-}
-
 Result<void> CurrentProblem::count_data(const Problem& problem) {
-  auto counts = checked_->buffers().counts(context_->stream);
+  auto counts = checked_->buffers().counts(device_->gpu.stream.get());
   if (!counts) return tl::unexpected(to_error(counts.error()));
   counts_ = std::move(*counts);
   if (counts_.empty()) return {};
   auto sound = check_work(*with_counts(problem, counts_).operation);
   if (!sound) return fail(std::move(sound.error()), "the data of the operation '" + problem.operation->name + "'");
   return {};
-}
-
-ProblemMemory CurrentProblem::memory_of(const Problem& problem) {
-  ProblemMemory memory = CheckedProblem::memory_of(problem);
-  if (problem.operation->gemm_baseline() != nullptr) {
-    // For each set while the product alone is timed, and once for all launches that copy.
-    const std::int64_t copied = BaselineOperands::copy_bytes(problem);
-    return {memory.copy + copied,
-            memory.once * (problem.operation->lesser ? 2 : 1) + copied + CublasLtContext::kWorkspaceBytes};
-  }
-  const BaselineMemory baselines = operation_baseline_memory(problem);
-  return {memory.copy + baselines.copy, memory.once + baselines.once};
 }
 
 BaselineReport CurrentProblem::report() const {
@@ -111,20 +134,20 @@ BaselineReport CurrentProblem::report() const {
   return report;
 }
 
-CudaResult<Finalist*> CurrentProblem::finalist(const BuildInfo& build, const LaunchPlan& plan) {
+CudaResult<Finalist*> CurrentProblem::finalist(const protocol::BuiltVariant& built) {
   const auto known = std::find_if(finalists_.begin(), finalists_.end(), [&](const auto& finalist) {
-    return finalist->cubin_path == build.cubin_path && finalist->plan == plan;
+    return finalist->cubin_path == built.build.cubin_path && finalist->plan == built.plan;
   });
   if (known != finalists_.end()) return known->get();
 
-  auto variant = load(build, plan);
+  auto variant = load(built);
   if (!variant) return tl::unexpected(variant.error());
   auto finalist = std::make_unique<Finalist>();
-  finalist->cubin_path = build.cubin_path;
-  finalist->plan = plan;
+  finalist->cubin_path = built.build.cubin_path;
+  finalist->plan = built.plan;
   finalist->variant = std::move(*variant);
   finalist->series = std::make_unique<LaunchSeries>(make_series(*finalist->variant));
-  const auto probe = calibrate(*finalist->series, context_->timer);
+  const auto probe = calibrate(*finalist->series, *device_->timer);
   if (!probe) return tl::unexpected(probe.error());
   finalist->per_launch_s = probe->per_launch_s();
   finalists_.push_back(std::move(finalist));
@@ -132,7 +155,7 @@ CudaResult<Finalist*> CurrentProblem::finalist(const BuildInfo& build, const Lau
 }
 
 CudaResult<protocol::VerifyReport> CurrentProblem::verify(const protocol::VerifyRequest& request) {
-  const auto entrant = finalist(request.built.build, request.built.plan);
+  const auto entrant = finalist(request.built);
   if (!entrant) return tl::unexpected(entrant.error());
   return SeriesToVerify::create(checked_->buffers(), checked_->checker(), *(*entrant)->series, request.launch_limit_s)
       .and_then(

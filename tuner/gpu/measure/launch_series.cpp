@@ -12,16 +12,6 @@ constexpr double kGraph_s = 4e-3;
 /// So many do, whatever they take.
 constexpr std::int64_t kEnoughLaunches = 64;
 
-/// cudaGraphGetEdges() with the edges' data, which has another name before CUDA 13.
-cudaError_t get_edges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, cudaGraphEdgeData* data,
-                      std::size_t* count) {
-#if CUDART_VERSION >= 13000
-  return cudaGraphGetEdges(graph, from, to, data, count);
-#else
-  return cudaGraphGetEdges_v2(graph, from, to, data, count);
-#endif
-}
-
 }  // namespace
 
 CudaResult<> LaunchSeries::launch_next(bool follows) {
@@ -56,45 +46,23 @@ CudaResult<> LaunchSeries::capture(double per_launch_s) {
   return {};
 }
 
-CudaResult<Graph> record_graph(cudaStream_t stream, const std::function<CudaResult<>()>& enqueue) {
+CudaResult<GraphExec> capture_graph(cudaStream_t stream, const std::function<CudaResult<>()>& enqueue) {
   auto ok = check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing a graph");
   if (!ok) return tl::unexpected(ok.error());
   ok = enqueue();
   // Ends the capture also after a failure: the stream is of no use otherwise.
   cudaGraph_t raw = nullptr;
   const auto ended = check(cudaStreamEndCapture(stream, &raw), "capturing a graph");
-  Graph graph(raw);
+  const Graph graph(raw);
   if (!ok) return tl::unexpected(ok.error());
   if (!ended) return tl::unexpected(ended.error());
-  return graph;
-}
-
-CudaResult<std::int64_t> programmatic_edges(cudaGraph_t graph) {
-  std::size_t count = 0;
-  auto ok = check(get_edges(graph, nullptr, nullptr, nullptr, &count), "counting a graph's edges");
-  if (!ok) return tl::unexpected(ok.error());
-  std::vector<cudaGraphNode_t> from(count), to(count);
-  std::vector<cudaGraphEdgeData> data(count);
-  ok = check(get_edges(graph, from.data(), to.data(), data.data(), &count), "reading a graph's edges");
-  if (!ok) return tl::unexpected(ok.error());
-  return std::count_if(data.begin(), data.end(),
-                       [](const cudaGraphEdgeData& edge) { return edge.type == cudaGraphDependencyTypeProgrammatic; });
-}
-
-CudaResult<GraphExec> instantiate_graph(cudaGraph_t graph, cudaStream_t stream) {
   cudaGraphExec_t executable = nullptr;
-  auto ok = check(cudaGraphInstantiate(&executable, graph, 0), "instantiating a graph");
+  ok = check(cudaGraphInstantiate(&executable, raw, 0), "instantiating a graph");
   if (!ok) return tl::unexpected(ok.error());
   GraphExec owned(executable);
   ok = check(cudaGraphUpload(executable, stream), "uploading a graph");
   if (!ok) return tl::unexpected(ok.error());
   return owned;
-}
-
-CudaResult<GraphExec> capture_graph(cudaStream_t stream, const std::function<CudaResult<>()>& enqueue) {
-  const auto graph = record_graph(stream, enqueue);
-  if (!graph) return tl::unexpected(graph.error());
-  return instantiate_graph(graph->get(), stream);
 }
 
 CudaResult<GraphExec> LaunchSeries::capture_launches(std::int64_t launches) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,15 +22,19 @@ namespace pgtune::gpu {
 [[nodiscard]] std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min_launches,
                                         std::int64_t granule);
 
-/// What `enqueue` puts into the stream as a graph. Kernels must have been launched before (lazy loading cannot be
-/// captured).
-[[nodiscard]] CudaResult<Graph> record_graph(cudaStream_t stream, const std::function<CudaResult<>()>& enqueue);
-/// Edges across which a kernel may start before the one before it has ended (programmatic dependent launch).
-[[nodiscard]] CudaResult<std::int64_t> programmatic_edges(cudaGraph_t graph);
-/// A graph that is ready to be launched.
-[[nodiscard]] CudaResult<GraphExec> instantiate_graph(cudaGraph_t graph, cudaStream_t stream);
-/// record_graph() and instantiate_graph().
+/// What `enqueue` puts into the stream as a graph that is ready to be launched. Kernels must have been launched before
+/// (lazy loading cannot be captured).
 [[nodiscard]] CudaResult<GraphExec> capture_graph(cudaStream_t stream, const std::function<CudaResult<>()>& enqueue);
+/// Enqueues the graph of what `enqueue` puts into the stream. While another graph is captured, which takes none, it is
+/// that itself.
+template <typename Enqueue>
+[[nodiscard]] CudaResult<> launch_graph(const GraphExec& graph, cudaStream_t stream, std::string_view call,
+                                        const Enqueue& enqueue) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (auto ok = check(cudaStreamIsCapturing(stream, &status), call); !ok) return ok;
+  if (status != cudaStreamCaptureStatusNone) return enqueue();
+  return check(cudaGraphLaunch(graph.get(), stream), call);
+}
 
 /// What launches go over in turn, and how all series that do so are enqueued.
 struct Rotation {

@@ -18,7 +18,6 @@
 namespace pgtune::gpu {
 
 struct Measurer::State : MeasuringGpu {
-  std::unique_ptr<MeasureContext> context;
   std::unique_ptr<CurrentProblem> problem;  ///< after what it uses: released first
 
   /// What a round needs of one contender; its series is null where it failed.
@@ -47,7 +46,6 @@ Measurer::~Measurer() = default;
 Result<std::unique_ptr<Measurer>> Measurer::open(const std::string& gpu) {
   auto state = std::make_unique<State>();
   if (auto opened = state->open(gpu); !opened) return tl::unexpected(opened.error());
-  state->context = std::make_unique<MeasureContext>(state->context_of_problems());
   return std::unique_ptr<Measurer>(new Measurer(std::move(state)));
 }
 
@@ -57,7 +55,7 @@ bool Measurer::context_lost() const { return state_->context_lost; }
 
 Result<BaselineReport> Measurer::prepare(const protocol::PrepareRequest& request) {
   state_->problem.reset();
-  auto current = CurrentProblem::create(*state_->context, request);
+  auto current = CurrentProblem::create(*state_, request);
   if (!current) {
     // Whatever failed, only a context that still answers can serve the next problem.
     state_->look_after_context();
@@ -78,7 +76,7 @@ TrialReport Measurer::trial(const protocol::TrialRequest& request) {
     return report;
   }
   CurrentProblem& problem = *state_->problem;
-  auto variant = problem.load(request.built.build, request.built.plan);
+  auto variant = problem.load(request.built);
   if (!variant) {
     report.outcome = state_->outcome_of(variant.error());
     return report;
@@ -128,7 +126,7 @@ protocol::LaunchReport Measurer::launch(const protocol::LaunchRequest& request) 
   }
   CudaResult<> launched;
   if (request.variant) {
-    launched = state_->problem->load(request.variant->build, request.variant->plan).and_then([&](const auto& variant) {
+    launched = state_->problem->load(*request.variant).and_then([&](const auto& variant) {
       return state_->launch_watched(*variant);
     });
   } else {
@@ -162,8 +160,7 @@ CudaResult<Measurer::State::Entry> Measurer::State::enter(const protocol::BuiltC
       return Entry{{series, time_s}, nullptr};
     });
   }
-  const protocol::BuiltVariant& built = *variant_of(contender);
-  return problem->finalist(built.build, built.plan).map([](const Finalist* finalist) {
+  return problem->finalist(*variant_of(contender)).map([](const Finalist* finalist) {
     return Entry{{finalist->series.get(), finalist->per_launch_s}, finalist};
   });
 }

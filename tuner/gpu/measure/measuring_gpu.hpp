@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tuner/gpu/launch/cuda_failure.hpp"
-#include "tuner/gpu/launch/gpu_context.hpp"
+#include "tuner/gpu/launch/driver.hpp"
+#include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
-#include "tuner/gpu/measure/checked_problem.hpp"
 #include "tuner/gpu/measure/l2_sweep.hpp"
 #include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/gpu/nvml/nvml.hpp"
@@ -18,6 +18,15 @@
 #include "tuner/protocol/messages.hpp"
 
 namespace pgtune::gpu {
+
+struct GpuContext {
+  Driver driver;
+  Stream stream;
+  int max_window_bytes = 0;  ///< the limit on an access policy window, 0 where there is none
+};
+
+/// Starts CUDA on the device with this ordinal and makes it the thread's. Errors (environment) name the remedy.
+[[nodiscard]] Result<GpuContext> open_context(int ordinal);
 
 struct MeasuringGpu {
   MeasuringGpu() = default;
@@ -36,14 +45,8 @@ struct MeasuringGpu {
   /// process's first use of CUDA: it removes environment variables that would let cuBLAS leave strict float32.
   [[nodiscard]] Result<void> open(const std::string& selector);
 
-  /// Its parts, for problems. Precondition: it is open.
-  [[nodiscard]] MeasureContext context_of_problems() const {
-    return {gpu.driver,       *kernels,
-            *timer,           *sweep,
-            gpu.stream.get(), "cuBLASLt " + info.cublaslt_version,
-            info.l2_bytes,    gpu.max_window_bytes,
-            info.architecture};
-  }
+  /// What its baselines are made of: "cuBLASLt 13.1.0".
+  [[nodiscard]] std::string library() const { return "cuBLASLt " + info.cublaslt_version; }
 
   /// What became of whoever met the failure.
   [[nodiscard]] Outcome outcome_of(const CudaFailure& failure) {
