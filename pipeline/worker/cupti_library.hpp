@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/gpu/libraries/library_places.hpp"
+#include "tuner/gpu/libraries/cuda_library.hpp"
 #include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {

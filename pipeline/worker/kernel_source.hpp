@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/gpu/measure/launchable.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
 #include "tuner/model/problem.hpp"
 
 namespace pgtune::gpu {

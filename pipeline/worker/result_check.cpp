@@ -6,9 +6,9 @@
 
 #include "pipeline/plan/checked_rows.hpp"
 #include "pipeline/worker/chunk_buffers.hpp"
-#include "tuner/gpu/measure/check/error_bound.hpp"
 #include "tuner/gpu/measure/check/fault_text.hpp"
 #include "tuner/gpu/measure/check/operand_layout.hpp"
+#include "tuner/gpu/measure/check/tensors.hpp"
 
 namespace pgtune::gpu {
 namespace {

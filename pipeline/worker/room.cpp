@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The role "pipeline" of the worker.
 #include "pipeline/worker/pipeline_service.hpp"
-#include "tool/worker/room_roles.hpp"
+#include "tool/worker/roles.hpp"
 
 namespace pgtune::worker {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "tuner/gpu/measure/settling.hpp"
+#include "tuner/gpu/measure/sample_timer.hpp"
 
 namespace pgtune::gpu {
 

@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "pipeline/worker/loaded_pipeline.hpp"
-#include "tuner/gpu/measure/clock_meter.hpp"
+#include "tuner/gpu/measure/sample_timer.hpp"
 
 namespace pgtune::gpu {
 

@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "tests/gpu/measure_device_fixture.hpp"
-#include "tuner/gpu/measure/ceilings/tensor_ceilings.hpp"
+#include "tuner/gpu/measure/ceilings/ceilings.hpp"
 
 namespace pgtune::gpu {
 namespace {

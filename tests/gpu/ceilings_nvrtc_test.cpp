@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tuner/gpu/measure/ceilings/ceilings_kernels.hpp"
-#include "tuner/gpu/measure/ceilings/tensor_ceilings.hpp"
+#include "tuner/gpu/measure/ceilings/ceilings.hpp"
 #include "tuner/model/architectures.hpp"
 
 namespace pgtune::gpu {

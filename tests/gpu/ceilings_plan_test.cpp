@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tuner/gpu/measure/ceilings/ceilings_plan.hpp"
+#include "tuner/gpu/measure/ceilings/ceilings.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/gpu/measure/energy/energy_chunks.hpp"
+#include "tuner/gpu/measure/energy/energy_measurement.hpp"
 
 #include <gtest/gtest.h>
 

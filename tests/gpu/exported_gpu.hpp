@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tuner/gpu/launch/driver.hpp"
-#include "tuner/gpu/measure/launchable.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
 #include "tuner/model/problem.hpp"
 
 namespace pgtune::gpu {

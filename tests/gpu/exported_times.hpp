@@ -7,7 +7,7 @@
 
 #include "tests/gpu/exported_worker.hpp"
 #include "tuner/gpu/baseline/cublaslt_matmul.hpp"
-#include "tuner/gpu/measure/side_by_side.hpp"
+#include "tuner/gpu/measure/round.hpp"
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::gpu {

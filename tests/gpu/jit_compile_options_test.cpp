@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What reaches NVRTC's command line.
-#include "tuner/gpu/jit/compile_options.hpp"
+#include "tuner/gpu/jit/builder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "tuner/gpu/jit/compiler_log.hpp"
+#include "tuner/gpu/jit/builder.hpp"
 
 namespace pgtune::gpu {
 namespace {

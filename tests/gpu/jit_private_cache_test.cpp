@@ -13,7 +13,6 @@
 
 #include "tests/gpu/test_folder.hpp"
 #include "tuner/gpu/jit/cubin_cache.hpp"
-#include "tuner/gpu/jit/cubin_key.hpp"
 #include "tuner/util/own_files.hpp"
 
 namespace pgtune::gpu {

@@ -10,7 +10,6 @@
 
 #include "tests/gpu/test_folder.hpp"
 #include "tuner/gpu/libraries/cuda_library.hpp"
-#include "tuner/gpu/libraries/forwarding.hpp"
 
 namespace pgtune::gpu {
 namespace {

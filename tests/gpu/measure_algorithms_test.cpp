@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "tuner/gpu/baseline/algorithm_enumeration.hpp"
+#include "tuner/gpu/baseline/cublaslt_algorithms.hpp"
 #include "tuner/gpu/baseline/cublaslt_baseline.hpp"
 
 namespace pgtune::gpu {

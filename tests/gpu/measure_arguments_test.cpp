@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "tuner/gpu/launch/argument_block.hpp"
 #include "tuner/gpu/launch/cuda_failure.hpp"
+#include "tuner/gpu/launch/prepared_plan.hpp"
 
 namespace pgtune::gpu {
 namespace {

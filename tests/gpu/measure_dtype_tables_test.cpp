@@ -11,10 +11,10 @@
 
 #include "tests/gpu/with_operation.hpp"
 #include "tuner/gpu/baseline/baseline_operands.hpp"
-#include "tuner/gpu/baseline/cublaslt_types.hpp"
-#include "tuner/gpu/launch/cuda_types.hpp"
-#include "tuner/gpu/measure/check/error_bound.hpp"
+#include "tuner/gpu/baseline/cublaslt_matmul.hpp"
+#include "tuner/gpu/launch/driver.hpp"
 #include "tuner/gpu/measure/check/operand_layout.hpp"
+#include "tuner/gpu/measure/check/tensors.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/gpu/measure/check/error_bound.hpp"
+#include "tuner/gpu/measure/check/tensors.hpp"
 
 #include <gtest/gtest.h>
 

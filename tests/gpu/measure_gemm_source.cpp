@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "tuner/gpu/jit/nvrtc_program.hpp"
+#include "tuner/gpu/jit/nvrtc.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -8,8 +8,8 @@
 #include <sstream>
 #include <string>
 
-#include "tuner/gpu/baseline/operand_copy_kernels.hpp"
-#include "tuner/gpu/jit/nvrtc_program.hpp"
+#include "tuner/gpu/baseline/baseline_operands.hpp"
+#include "tuner/gpu/jit/nvrtc.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "tuner/gpu/measure/settling.hpp"
+#include "tuner/gpu/measure/sample_timer.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "tuner/gpu/measure/timer_check.hpp"
+#include "tuner/gpu/measure/device_info.hpp"
 
 namespace pgtune::gpu {
 namespace {

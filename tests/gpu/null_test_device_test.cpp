@@ -6,7 +6,7 @@
 
 #include "tests/gpu/launching_gpu.hpp"
 #include "tests/operations/rejected_operations.hpp"
-#include "tuner/gpu/measure/check/null_test.hpp"
+#include "tuner/gpu/measure/check/checker.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -12,8 +12,7 @@
 
 #include "tests/gpu/launching_gpu.hpp"
 #include "tests/gpu/operation_cases.hpp"
-#include "tuner/gpu/measure/check/null_test.hpp"
-#include "tuner/gpu/measure/check/series_to_verify.hpp"
+#include "tuner/gpu/measure/check/checker.hpp"
 #include "tuner/gpu/measure/check/verification.hpp"
 #include "tuner/space/enumerate.hpp"
 

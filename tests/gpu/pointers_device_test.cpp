@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/gpu/operation_on_gpu.hpp"
-#include "tuner/gpu/measure/check/null_test.hpp"
+#include "tuner/gpu/measure/check/checker.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "tests/gpu/operation_on_gpu.hpp"
-#include "tuner/gpu/measure/check/null_test.hpp"
+#include "tuner/gpu/measure/check/checker.hpp"
 
 namespace pgtune::gpu {
 namespace {

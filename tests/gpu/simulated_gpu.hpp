@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "tuner/gpu/measure/launchable.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
 
 namespace pgtune::gpu::simulated {
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "tests/nvml/fake_nvml_test.hpp"
-#include "tuner/gpu/nvml/energy_step.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is counted in a buffer of whole numbers as the GPU holds it.
-#include "tuner/gpu/measure/check/data_counts.hpp"
+#include "tuner/gpu/measure/check/tensors.hpp"
 
 #include <gtest/gtest.h>
 

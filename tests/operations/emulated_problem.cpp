@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "tests/operations/emulation/emulated_map.hpp"
-#include "tuner/gpu/measure/check/error_bound.hpp"
+#include "tuner/gpu/measure/check/tensors.hpp"
 #include "tuner/space/plan.hpp"
 
 namespace pgtune::testing {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/operations/emulated_kernels.hpp"
-#include "tuner/gpu/measure/check/tensor_layout.hpp"
+#include "tuner/gpu/measure/check/tensors.hpp"
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
 #include "tuner/template/template_definition.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "tests/operations/emulated_problem.hpp"
-#include "tuner/gpu/measure/check/error_bound.hpp"
+#include "tuner/gpu/measure/check/tensors.hpp"
 #include "tuner/operation/operation_definition.hpp"
 
 namespace pgtune::testing {

@@ -17,7 +17,7 @@
 
 #include "tests/gpu/operation_cases.hpp"
 #include "tests/operations/emulated_results.hpp"
-#include "tuner/gpu/measure/check/data_counts.hpp"
+#include "tuner/gpu/measure/check/tensors.hpp"
 #include "tuner/model/architectures.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/template/variant_text.hpp"

@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: MIT
 // pgtune-worker: everything of pgtune that touches CUDA, as a child process that may crash, hang or be killed.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "tool/worker/compile_service.hpp"
-#include "tool/worker/consumer_service.hpp"
-#include "tool/worker/doctor.hpp"
-#include "tool/worker/guard.hpp"
-#include "tool/worker/limits.hpp"
 #include "tool/worker/line_channel.hpp"
-#include "tool/worker/list_gpus.hpp"
-#include "tool/worker/measure_service.hpp"
 #include "tool/worker/options.hpp"
-#include "tool/worker/process.hpp"
-#include "tool/worker/room_roles.hpp"
-#include "tuner/gpu/measure/measurer.hpp"
+#include "tool/worker/roles.hpp"
+#include "tuner/protocol/codec.hpp"
+#include "tuner/util/file_descriptor.hpp"
 
 namespace pgtune::worker {
 namespace {
@@ -31,28 +28,37 @@ constexpr int kExitFailure = 1;
 constexpr int kExitUsage = 2;
 constexpr int kExitEnvironment = 3;
 
-Result<void> serve_compile(const WorkerOptions& options, LineChannel& channel) {
-  Result<gpu::CubinCache> cache = gpu::CubinCache::open(options.cache_folder);
-  if (!cache) return tl::unexpected(refuse(channel, std::move(cache.error())));
-  std::optional<MemoryLimit> limit;
-  if (options.memory_limit_bytes) {
-    auto set = MemoryLimit::set(*options.memory_limit_bytes);
-    if (!set) return tl::unexpected(refuse(channel, std::move(set.error())));
-    limit = *set;
-  }
-  Result<gpu::Toolkit> toolkit = gpu::find_toolkit();
-  if (!toolkit) return tl::unexpected(refuse(channel, std::move(toolkit.error())));
-  CompileService service(gpu::Builder(std::move(*cache), std::move(*toolkit)), limit);
-  return serve(channel, service);
+tl::unexpected<Error> system_failure(std::string_view action) {
+  return fail(ErrorKind::kEnvironment, fmt::format("cannot {}: {}", action, std::generic_category().message(errno)));
 }
 
-Result<void> serve_consumer(const WorkerOptions& options, LineChannel& channel) {
-  Result<std::unique_ptr<ConsumerService>> service = ConsumerService::open(options.gpu, options.library);
-  if (!service) return tl::unexpected(refuse(channel, std::move(service.error())));
-  auto served = serve(channel, **service);
-  // As of a measure worker.
-  if ((*service)->context_lost()) ::_exit(served ? 0 : kExitFailure);
-  return served;
+/// Moves standard output to a private descriptor, which it returns, and points descriptor 1 at standard error: nothing
+/// a library prints can then get between the replies. Call before any library does.
+Result<int> take_over_stdout() {
+  const int replies = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (replies < 0) return system_failure("duplicate standard output");
+  if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return system_failure("redirect standard output to standard error");
+  return replies;
+}
+
+/// The file of requests, or nothing open where `path` is empty. Errors (environment): it cannot be read.
+Result<FileDescriptor> open_input(const std::string& path) {
+  if (path.empty()) return FileDescriptor();
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return system_failure("read the requests in " + path);
+  return file;
+}
+
+/// Dies with the parent (SIGKILL, also in the middle of a compile or a kernel) and leaves Ctrl-C to it: a terminal
+/// sends SIGINT to the whole process group, and the parent may want to finish what is in flight. Errors (environment):
+/// the parent is gone already, or the kernel refuses.
+Result<void> tie_to_parent() {
+  const pid_t parent = ::getppid();
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return system_failure("ask for a signal at the parent's end");
+  // A parent that died before the call above sends no signal. One that died before getppid() shows as end of input.
+  if (::getppid() != parent) return fail(ErrorKind::kEnvironment, "the parent process has ended");
+  if (::signal(SIGINT, SIG_IGN) == SIG_ERR) return system_failure("ignore SIGINT");
+  return {};
 }
 
 Result<void> run(const std::vector<std::string>& arguments) {
@@ -84,7 +90,7 @@ Result<void> run(const std::vector<std::string>& arguments) {
   if (options->role == Role::kDoctor) return channel.write_line(doctor_line(options->gpu));
   if (options->role == Role::kConsumer) return serve_consumer(*options, channel);
   if (options->role == Role::kOfRoom) return of_rooms.at(options->role_name)(*options, channel);
-  if (options->role == Role::kMeasure) return serve_gpu<MeasureService, gpu::Measurer>(*options, channel);
+  if (options->role == Role::kMeasure) return serve_measure(*options, channel);
   return serve_compile(*options, channel);
 }
 

@@ -10,6 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include "tuner/gpu/measure/check/operation_kernels.hpp"
+
 namespace pgtune::worker {
 namespace {
 
@@ -61,6 +63,12 @@ Error refuse(LineChannel& channel, Error cause) {
   // Nobody left to hear it is no second error: the cause is returned all the same.
   std::ignore = channel.write_line(protocol::encode(protocol::Reply{request->id, tl::unexpected(cause), false}));
   return cause;
+}
+
+void keep_references(const WorkerOptions& options) {
+  if (options.cache_folder.empty()) return;
+  if (auto cache = gpu::CubinCache::open(options.cache_folder))
+    gpu::OperationKernels::keep_cubins_in(std::move(*cache));
 }
 
 }  // namespace pgtune::worker

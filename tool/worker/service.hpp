@@ -2,11 +2,16 @@
 // What a role answers, and the loop that asks it. The protocol is tuner/protocol/codec.hpp's.
 #pragma once
 
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "tool/worker/line_channel.hpp"
+#include "tool/worker/options.hpp"
 #include "tuner/protocol/codec.hpp"
 #include "tuner/util/result.hpp"
 
@@ -43,5 +48,22 @@ template <typename T>
 /// For a role that could not start: answers the first request with the cause, so that the parent learns it through the
 /// protocol, and returns it.
 [[nodiscard]] Error refuse(LineChannel& channel, Error cause);
+
+/// Lets references be kept as cubins in the options' folder, where there is one: without, every process compiles them,
+/// which takes a third of a second.
+void keep_references(const WorkerOptions& options);
+
+/// Serves a role that has a GPU and opens it by its name alone, with Runner::open().
+template <typename RoleService, typename Runner>
+[[nodiscard]] Result<void> serve_gpu(const WorkerOptions& options, LineChannel& channel) {
+  keep_references(options);
+  Result<std::unique_ptr<Runner>> runner = Runner::open(options.gpu);
+  if (!runner) return tl::unexpected(refuse(channel, std::move(runner.error())));
+  RoleService service(std::move(*runner));
+  auto served = serve(channel, service);
+  // Releasing what a lost context holds fails at best, and at worst waits for a kernel that never ends.
+  if (service.context_lost()) ::_exit(served ? 0 : EXIT_FAILURE);
+  return served;
+}
 
 }  // namespace pgtune::worker

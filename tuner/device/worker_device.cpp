@@ -19,7 +19,7 @@ constexpr double kSlowestFactor = 100;
 constexpr int kCheckedLaunches = 2;
 /// Around a contender's sample of a round: the pause of the burst regime, loading and calibrating at the first round.
 constexpr double kAroundSample_s = 0.2, kLongestLeadIn = 2;
-// A settling lead-in ends this long after what it takes at least (gpu/measure/settling.hpp).
+// A settling lead-in ends this long after what it takes at least (gpu/measure/sample_timer.hpp).
 constexpr double kLongestSettling_s = 2;
 
 std::chrono::milliseconds milliseconds_of(double seconds) {

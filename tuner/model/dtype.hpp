@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a problem computes in: all that host code knows of a dtype without CUDA is its row here. What cuBLASLt calls it
-// is in tuner/gpu/baseline/cublaslt_types.cpp.
+// is in tuner/gpu/baseline/cublaslt_matmul.cpp.
 #pragma once
 
 #include <cstdint>

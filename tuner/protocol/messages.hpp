@@ -113,7 +113,7 @@ struct RoundRequest {
   /// Duration of each sample without its lead-in; least_sample_s() of the slowest contender where that is longer.
   double sample_s = 20e-3;
   /// Each sample begins once its contender has run at least so long, and until its clock no longer moves
-  /// (gpu/measure/settling.hpp). 0: after a short lead-in.
+  /// (gpu/measure/sample_timer.hpp). 0: after a short lead-in.
   double settle_s = 0;
 
   template <typename Self, typename Visit>

@@ -11,7 +11,7 @@
 
 namespace pgtune::tool {
 
-/// The worker's JSON line (tool/worker/doctor.hpp) about `gpu`, an ordinal or UUID. Errors (environment): there is no
+/// The worker's JSON line (tool/worker/roles.hpp) about `gpu`, an ordinal or UUID. Errors (environment): there is no
 /// worker, or it does not answer.
 [[nodiscard]] Result<nlohmann::json> ask_worker(const std::string& worker_path, const std::string& gpu);
 

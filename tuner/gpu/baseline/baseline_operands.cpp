@@ -2,12 +2,22 @@
 #include "tuner/gpu/baseline/baseline_operands.hpp"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <utility>
 
-#include "tuner/gpu/baseline/cublaslt_types.hpp"
+#include "pgtune_operand_copy_kernels.hpp"
+#include "tuner/gpu/baseline/cublaslt_matmul.hpp"
+#include "tuner/gpu/jit/nvrtc.hpp"
+#include "tuner/gpu/launch/driver.hpp"
 
 namespace pgtune::gpu {
 namespace {
+
+constexpr std::array kCopySymbols{"lay_out_operands", "copy_rows"};
+
+static_assert(sizeof(LineCopy) == 72 && sizeof(RowCopy) == 72 && sizeof(OperandCopies) == 296,
+              "what NVRTC makes of copy_plans.hpp");
 
 constexpr std::int64_t kRowAlignment = 16;  // bytes, and elements of the only types it concerns
 
@@ -63,6 +73,49 @@ RowCopy copy_of_c(const Problem& problem, std::uint64_t from_address, const Prob
 }
 
 }  // namespace
+
+Result<std::string> OperandCopyKernels::compile(const std::string& architecture) {
+  static std::mutex mutex;
+  static std::map<std::string, std::string> cubins;
+  const std::scoped_lock lock(mutex);
+  if (const auto found = cubins.find(architecture); found != cubins.end()) return found->second;
+  auto cubin = compile_own_kernels(embedded::pgtune_operand_copy_kernels(), architecture);
+  if (cubin) cubins.emplace(architecture, *cubin);
+  return cubin;
+}
+
+Result<std::unique_ptr<OperandCopyKernels>> OperandCopyKernels::load(const Driver& driver,
+                                                                     const std::string& architecture) {
+  const auto cubin = compile(architecture);
+  if (!cubin) return tl::unexpected(cubin.error());
+  auto module = Module::load(driver, *cubin);
+  if (!module) return tl::unexpected(to_error(module.error()));
+  std::unique_ptr<OperandCopyKernels> kernels(new OperandCopyKernels(driver, std::move(*module)));
+  static_assert(kCopySymbols.size() == kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    auto function = kernels->module_.function(kCopySymbols[i]);
+    if (!function) return tl::unexpected(to_error(function.error()));
+    kernels->functions_[i] = *function;
+  }
+  return kernels;
+}
+
+template <typename... Arguments>
+CudaResult<> OperandCopyKernels::launch(Kernel kernel, std::int64_t ctas, cudaStream_t stream,
+                                        Arguments... arguments) const {
+  std::array<void*, sizeof...(arguments)> pointers{&arguments...};
+  const CUlaunchConfig config = launch_config({ctas}, {kRowCopyThreads}, stream);
+  return check(driver_->launch_kernel(&config, functions_[kernel], pointers.data(), nullptr),
+               std::string("launching the baseline's ") + kCopySymbols[kernel]);
+}
+
+CudaResult<> OperandCopyKernels::lay_out(const OperandCopies& copies, std::int64_t batch, cudaStream_t stream) const {
+  return launch(kLayOutOperands, std::int64_t{ctas_of(copies)} * batch, stream, copies);
+}
+
+CudaResult<> OperandCopyKernels::copy_rows(const RowCopy& copy, std::int64_t batch, cudaStream_t stream) const {
+  return launch(kCopyRows, std::int64_t{copy.pieces} * batch, stream, copy);
+}
 
 Problem BaselineOperands::solvable(const Problem& problem) {
   Problem solvable = problem;

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "tuner/gpu/baseline/algorithm_enumeration.hpp"
+#include "tuner/gpu/baseline/cublaslt_algorithms.hpp"
 #include "tuner/gpu/baseline/cublaslt_matmul.hpp"
 
 namespace pgtune::gpu {

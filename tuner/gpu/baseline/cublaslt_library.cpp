@@ -7,7 +7,7 @@
 #include <string>
 #include <type_traits>
 
-#include "tuner/gpu/libraries/forwarding.hpp"
+#include "tuner/gpu/libraries/cuda_library.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -8,8 +8,8 @@
 #include <map>
 #include <utility>
 
-#include "tuner/gpu/launch/cuda_types.hpp"
-#include "tuner/gpu/libraries/forwarding.hpp"
+#include "tuner/gpu/launch/driver.hpp"
+#include "tuner/gpu/libraries/cuda_library.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
 
 namespace pgtune::gpu {

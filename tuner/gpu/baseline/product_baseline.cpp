@@ -8,8 +8,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "tuner/gpu/baseline/cublaslt_algorithms.hpp"
 #include "tuner/gpu/baseline/cublaslt_baseline.hpp"
-#include "tuner/gpu/baseline/cublaslt_config.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -1,16 +1,51 @@
 // SPDX-License-Identifier: MIT
-// From a build request to a cubin in the cache, or to the reason why there is none.
+// From a build request to a cubin in the cache, or to the reason why there is none: NVRTC's command line, what its log
+// says, and the build.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tuner/gpu/jit/cubin_cache.hpp"
-#include "tuner/gpu/jit/toolkit.hpp"
+#include "tuner/gpu/jit/nvrtc.hpp"
+#include "tuner/model/source.hpp"
 #include "tuner/protocol/messages.hpp"
 #include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
+
+/// Errors (usage): the architecture is no "sm_90a"; a macro's name is no identifier; its value is neither an integer
+/// nor an identifier (which a label is).
+[[nodiscard]] Result<std::vector<std::string>> compile_options(const protocol::BuildRequest& request,
+                                                               const Toolkit& toolkit);
+
+struct KernelResources {
+  std::string symbol;
+  int registers = 0;             ///< per thread
+  std::int64_t stack_bytes = 0;  ///< local-memory frame per thread
+  std::int64_t spill_bytes = 0;  ///< stores + loads per thread
+  std::int64_t static_smem_bytes = 0;
+};
+
+/// Kernels in the log's order. Needs ptxas' -v output.
+[[nodiscard]] std::vector<KernelResources> parse_resources(std::string_view log);
+
+/// ptxas' own words where it serialised wgmma (any of C7509-C7516, C7518, C7520: three to five times slower) or ignored
+/// setmaxnreg (the variant would not have the registers its parameters say): such a build must not be timed.
+[[nodiscard]] std::optional<std::string> find_hazard(std::string_view log);
+
+/// The log's first error with file and line, in at most kMaxReasonBytes; nothing where the log holds no error line.
+[[nodiscard]] std::optional<std::string> find_first_error(std::string_view log);
+
+/// Where the error says that a macro LABEL_<label> is undefined: that no parameter has this label, with the place and
+/// the labels that `defines` has, in at most kMaxReasonBytes. Nothing where the error is about something else.
+[[nodiscard]] std::optional<std::string> explain_undefined_label(std::string_view error,
+                                                                 const std::vector<Define>& defines);
+
+inline constexpr std::size_t kMaxReasonBytes = 300;
 
 class Builder {
  public:

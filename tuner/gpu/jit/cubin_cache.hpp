@@ -1,17 +1,45 @@
 // SPDX-License-Identifier: MIT
 // Compiled variants on disk, found by key: <folder>/cubin/<2 hex>/<key>.cubin and a .json beside it that says what the
-// cubin is. The .json is written last: an entry exists once it does. Safe for any number of processes at once.
+// cubin is. The .json is written last: an entry exists once it does. Safe for any number of processes at once. A key is
+// everything that decides a cubin's bytes, as typed, length-prefixed fields, so that no two different inputs run
+// together into one.
 #pragma once
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "tuner/gpu/jit/cubin_key.hpp"
 #include "tuner/model/records.hpp"
 #include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
+
+/// XXH3-128 as 32 lower-case hex digits.
+[[nodiscard]] std::string content_hash(std::string_view bytes);
+
+class CubinKey {
+ public:
+  CubinKey();
+
+  /// A short field, e.g. an option; kept readable in the description.
+  void add_text(std::string_view name, std::string_view value);
+  /// A file's contents; the description holds its hash in their place.
+  void add_contents(std::string_view name, std::string_view contents);
+
+  /// XXH3-128 over all fields in the order they were added.
+  [[nodiscard]] std::string hash() const;
+  /// (name, readable value) of every field, stored beside the cubin so that a person can see why a build was redone.
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& description() const { return description_; }
+
+ private:
+  void append(char type, std::string_view name, std::string_view value);
+
+  std::string encoded_;
+  std::vector<std::pair<std::string, std::string>> description_;
+};
 
 class CubinCache {
  public:

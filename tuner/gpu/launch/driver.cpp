@@ -4,6 +4,10 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <array>
+
+#include "tuner/util/enum_table.hpp"
+
 namespace pgtune::gpu {
 namespace {
 
@@ -24,6 +28,32 @@ template <typename Function>
   function = reinterpret_cast<Function>(address);
   return {};
 }
+
+struct CudaElement {
+  ElementType type;
+  cudaDataType_t cuda;
+};
+constexpr std::array<CudaElement, kElementTypeCount> kCudaElements{{{ElementType::kFloat32, CUDA_R_32F},
+                                                                    {ElementType::kFloat16, CUDA_R_16F},
+                                                                    {ElementType::kBfloat16, CUDA_R_16BF},
+                                                                    {ElementType::kE4m3, CUDA_R_8F_E4M3},
+                                                                    {ElementType::kE5m2, CUDA_R_8F_E5M2},
+                                                                    {ElementType::kInt8, CUDA_R_8I},
+                                                                    {ElementType::kInt32, CUDA_R_32I}}};
+static_assert(one_row_each(kCudaElements, &CudaElement::type));
+
+struct CudaTensor {
+  TensorType type;
+  CUtensorMapDataType cuda;
+};
+constexpr std::array<CudaTensor, kTensorTypeCount> kCudaTensors{
+    {{TensorType::kFloat32, CU_TENSOR_MAP_DATA_TYPE_FLOAT32},
+     {TensorType::kTfloat32, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32},
+     {TensorType::kFloat16, CU_TENSOR_MAP_DATA_TYPE_FLOAT16},
+     {TensorType::kBfloat16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16},
+     {TensorType::kUint8, CU_TENSOR_MAP_DATA_TYPE_UINT8},
+     {TensorType::kInt32, CU_TENSOR_MAP_DATA_TYPE_INT32}}};
+static_assert(one_row_each(kCudaTensors, &CudaTensor::type));
 
 }  // namespace
 
@@ -47,6 +77,42 @@ Result<Driver> Driver::load() {
       .and_then([&] { return look_up("cuProfilerStart", driver.profiler_start); })
       .and_then([&] { return look_up("cuProfilerStop", driver.profiler_stop); })
       .map([&] { return driver; });
+}
+
+cudaDataType_t cuda_type(ElementType type) { return row_of(kCudaElements, type).cuda; }
+
+CUtensorMapDataType tensor_map_type(TensorType type) { return row_of(kCudaTensors, type).cuda; }
+
+CUlaunchConfig launch_config(const Dim3& grid, const Dim3& block, cudaStream_t stream,
+                             std::int64_t dynamic_smem_bytes) {
+  CUlaunchConfig config{};
+  config.gridDimX = static_cast<unsigned>(grid.x);
+  config.gridDimY = static_cast<unsigned>(grid.y);
+  config.gridDimZ = static_cast<unsigned>(grid.z);
+  config.blockDimX = static_cast<unsigned>(block.x);
+  config.blockDimY = static_cast<unsigned>(block.y);
+  config.blockDimZ = static_cast<unsigned>(block.z);
+  config.sharedMemBytes = static_cast<unsigned>(dynamic_smem_bytes);
+  config.hStream = stream;
+  return config;
+}
+
+CudaResult<Module> Module::load(const Driver& driver, const std::string& cubin) {
+  CUmodule module = nullptr;
+  return check(driver.module_load_data(&module, cubin.data()), "loading the cubin").map([&] {
+    return Module(driver, module);
+  });
+}
+
+Module::~Module() {
+  if (module_ != nullptr) static_cast<void>(driver_->module_unload(module_));
+}
+
+CudaResult<CUfunction> Module::function(const std::string& symbol) const {
+  CUfunction function = nullptr;
+  return check(driver_->module_get_function(&function, module_, symbol.c_str()),
+               "looking up the kernel " + symbol + " in the cubin")
+      .map([&] { return function; });
 }
 
 }  // namespace pgtune::gpu

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Entry points of the CUDA driver, looked up at run time: nothing here links libcuda, so the program starts without it.
+// The CUDA driver, looked up at run time: nothing here links libcuda, so the program starts without it. Its entry
+// points, what it calls the types of elements, how it launches, and cubins that are loaded into the current context.
 #pragma once
 
 #include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <library_types.h>
 
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "tuner/gpu/launch/cuda_failure.hpp"
+#include "tuner/model/element_type.hpp"
+#include "tuner/model/launch_plan.hpp"
 #include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
@@ -30,6 +40,36 @@ struct Driver {
 
   /// Errors (environment) name the missing entry point and the remedy. Needs an initialised device.
   [[nodiscard]] static Result<Driver> load();
+};
+
+/// As cuBLASLt takes it.
+[[nodiscard]] cudaDataType_t cuda_type(ElementType type);
+/// As a tensor map says it.
+[[nodiscard]] CUtensorMapDataType tensor_map_type(TensorType type);
+
+/// Without attributes.
+[[nodiscard]] CUlaunchConfig launch_config(const Dim3& grid, const Dim3& block, cudaStream_t stream,
+                                           std::int64_t dynamic_smem_bytes = 0);
+
+class Module {
+ public:
+  /// `driver` must outlive the module.
+  [[nodiscard]] static CudaResult<Module> load(const Driver& driver, const std::string& cubin);
+
+  Module(Module&& other) noexcept : driver_(other.driver_), module_(std::exchange(other.module_, nullptr)) {}
+  Module& operator=(Module&&) = delete;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  ~Module();
+
+  /// A kernel by its extern "C" name. Valid as long as the module.
+  [[nodiscard]] CudaResult<CUfunction> function(const std::string& symbol) const;
+
+ private:
+  Module(const Driver& driver, CUmodule module) : driver_(&driver), module_(module) {}
+
+  const Driver* driver_;
+  CUmodule module_;
 };
 
 }  // namespace pgtune::gpu

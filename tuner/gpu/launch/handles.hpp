@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <type_traits>
 
 #include "tuner/gpu/launch/cuda_failure.hpp"
@@ -53,5 +54,12 @@ class DeviceBuffer {
   std::unique_ptr<void, Free> memory_;
   std::int64_t bytes_ = 0;
 };
+
+/// Whether `event` has happened. Fails where the GPU has.
+[[nodiscard]] CudaResult<bool> has_happened(cudaEvent_t event, std::string_view call);
+
+/// Waits until `event` has happened, for `limit_s` at most (0: for ever). Past the limit: a failure of `call` with the
+/// sticky code cudaErrorLaunchTimeout; the work still runs, and this process can do nothing about it but end.
+[[nodiscard]] CudaResult<> wait_for(cudaEvent_t event, double limit_s, std::string_view call);
 
 }  // namespace pgtune::gpu

@@ -1,14 +1,56 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/launch/prepared_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <limits>
 
-#include "tuner/gpu/launch/launch_config.hpp"
-#include "tuner/gpu/launch/tensor_map.hpp"
+#include "tuner/gpu/launch/driver.hpp"
 
 namespace pgtune::gpu {
 namespace {
+
+// Values sit at the low bytes of their slot: kernels read as many bytes as the parameter has.
+template <typename T>
+std::uint64_t slot(T value) {
+  static_assert(sizeof(T) <= sizeof(std::uint64_t));
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  return bits;
+}
+
+constexpr std::size_t kMaxTensorMapRank = 5;
+
+CUtensorMapSwizzle swizzle(Swizzle value) {
+  switch (value) {
+    case Swizzle::k32B:
+      return CU_TENSOR_MAP_SWIZZLE_32B;
+    case Swizzle::k64B:
+      return CU_TENSOR_MAP_SWIZZLE_64B;
+    case Swizzle::k128B:
+      return CU_TENSOR_MAP_SWIZZLE_128B;
+    case Swizzle::kNone:
+      break;
+  }
+  return CU_TENSOR_MAP_SWIZZLE_NONE;
+}
+
+CUtensorMapL2promotion l2_promotion(L2Promotion value) {
+  switch (value) {
+    case L2Promotion::k64B:
+      return CU_TENSOR_MAP_L2_PROMOTION_L2_64B;
+    case L2Promotion::k128B:
+      return CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
+    case L2Promotion::k256B:
+      return CU_TENSOR_MAP_L2_PROMOTION_L2_256B;
+    case L2Promotion::kNone:
+      break;
+  }
+  return CU_TENSOR_MAP_L2_PROMOTION_NONE;
+}
 
 CUaccessProperty access_property(L2Access access) {
   switch (access) {
@@ -56,6 +98,69 @@ CudaFailure argument_failure(const Error& error, const std::string& symbol) {
 }
 
 }  // namespace
+
+Result<ArgumentBlock> ArgumentBlock::pack(const std::vector<KernelArgument>& arguments, const OperandSet& operands,
+                                          const std::vector<CUtensorMap>& maps) {
+  ArgumentBlock block;
+  block.values_.resize(arguments.size());
+  block.pointers_.resize(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const KernelArgument& argument = arguments[i];
+    block.pointers_[i] = &block.values_[i];
+    switch (argument.kind) {
+      case ArgumentKind::kPointer:
+        block.values_[i] = operands[argument.operand].address;
+        break;
+      case ArgumentKind::kTensorMap:
+        if (argument.integer < 0 || static_cast<std::size_t>(argument.integer) >= maps.size()) {
+          return fail(ErrorKind::kInternal,
+                      fmt::format("argument {} names tensor map {} of {}", i, argument.integer, maps.size()));
+        }
+        block.pointers_[i] = const_cast<CUtensorMap*>(&maps[static_cast<std::size_t>(argument.integer)]);
+        break;
+      case ArgumentKind::kInt32:
+        if (argument.integer < std::numeric_limits<std::int32_t>::min() ||
+            argument.integer > std::numeric_limits<std::int32_t>::max()) {
+          return fail(ErrorKind::kInternal,
+                      fmt::format("argument {} is {}, which an int32 cannot hold; the template needs an int64 argument "
+                                  "or a legality rule",
+                                  i, argument.integer));
+        }
+        block.values_[i] = slot(static_cast<std::int32_t>(argument.integer));
+        break;
+      case ArgumentKind::kInt64:
+        block.values_[i] = slot(argument.integer);
+        break;
+      case ArgumentKind::kFloat32:
+        block.values_[i] = slot(static_cast<float>(argument.real));
+        break;
+    }
+  }
+  return block;
+}
+
+CudaResult<CUtensorMap> encode_tensor_map(const Driver& driver, const TensorMapPlan& plan, std::uint64_t address) {
+  const std::string call = "encoding the tensor map " + plan.name;
+  const std::size_t rank = plan.dims.size();
+  if (rank < 1 || rank > kMaxTensorMapRank || plan.strides_bytes.size() + 1 != rank || plan.box.size() != rank) {
+    return check(CUDA_ERROR_INVALID_VALUE, call).map([] { return CUtensorMap{}; });
+  }
+  std::array<cuuint64_t, kMaxTensorMapRank> dims{}, strides{};
+  std::array<cuuint32_t, kMaxTensorMapRank> box{}, element_strides{};
+  for (std::size_t i = 0; i < rank; ++i) {
+    dims[i] = static_cast<cuuint64_t>(plan.dims[i]);
+    box[i] = static_cast<cuuint32_t>(plan.box[i]);
+    element_strides[i] = 1;
+    if (i + 1 < rank) strides[i] = static_cast<cuuint64_t>(plan.strides_bytes[i]);
+  }
+  CUtensorMap map{};
+  return check(driver.tensor_map_encode_tiled(
+                   &map, tensor_map_type(plan.type), static_cast<cuuint32_t>(rank), device_pointer(address),
+                   dims.data(), strides.data(), box.data(), element_strides.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
+                   swizzle(plan.swizzle), l2_promotion(plan.l2_promotion), CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE),
+               call)
+      .map([&] { return map; });
+}
 
 CudaResult<PreparedPlan> PreparedPlan::prepare(const Driver& driver, const Module& module, const LaunchPlan& plan,
                                                const std::vector<OperandSet>& copies, std::int64_t max_window_bytes) {

@@ -1,22 +1,41 @@
 // SPDX-License-Identifier: MIT
-// A launch plan bound to a loaded module and to every operand copy: launching it costs the host no more than the
-// launch.
+// A launch plan bound to a loaded module and to every operand copy, with its arguments packed and its tensor maps
+// encoded: launching it costs the host no more than the launch.
 #pragma once
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "tuner/gpu/launch/argument_block.hpp"
 #include "tuner/gpu/launch/cuda_failure.hpp"
 #include "tuner/gpu/launch/driver.hpp"
-#include "tuner/gpu/launch/module.hpp"
 #include "tuner/gpu/launch/operand_set.hpp"
 #include "tuner/model/launch_plan.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
+
+class ArgumentBlock {
+ public:
+  /// `maps` are the plan's tensor maps in its order, encoded for `operands`; they must outlive the block and not move.
+  /// Errors (internal): an index outside `maps`, an integer that an int32 argument cannot hold.
+  [[nodiscard]] static Result<ArgumentBlock> pack(const std::vector<KernelArgument>& arguments,
+                                                  const OperandSet& operands, const std::vector<CUtensorMap>& maps);
+
+  /// One pointer per argument, in the form cuLaunchKernelEx takes. Points into this block.
+  [[nodiscard]] void** pointers() const { return const_cast<void**>(pointers_.data()); }
+
+ private:
+  std::vector<std::uint64_t> values_;  ///< never resized after pack: pointers_ points into it
+  std::vector<void*> pointers_;
+};
+
+/// Element strides are 1, nothing is interleaved, and elements out of bounds read as zero.
+[[nodiscard]] CudaResult<CUtensorMap> encode_tensor_map(const Driver& driver, const TensorMapPlan& plan,
+                                                        std::uint64_t address);
 
 class PreparedPlan {
  public:

@@ -1,16 +1,45 @@
 // SPDX-License-Identifier: MIT
-// Opens one of CUDA's libraries from the first place that has one that will do. Nothing of CUDA is linked, so that the
-// program starts wherever it is installed, and says itself what it lacks.
+// Where CUDA's libraries may be on this machine, and one of them opened from the first place that has one that will do.
+// Nothing of CUDA is linked, so that the program starts wherever it is installed, and says itself what it lacks.
 #pragma once
 
+#include <dlfcn.h>
+
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "tuner/gpu/libraries/library_places.hpp"
 #include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
+
+/// One step of the search, with the folders it means here, absolute ones; none where it does not apply.
+struct LibraryPlace {
+  std::string name;  ///< as `pgtune doctor` and docs/install.md call it: "CUDA_HOME"
+  std::vector<std::filesystem::path> folders;
+  bool loader = false;  ///< the dynamic loader's own look-up by name, which has no folders
+};
+
+using Environment = std::function<std::optional<std::string>(const char* name)>;
+
+/// The places in the order of the search:
+///   PGTUNE_CUDA_HOME        a toolkit, or a folder of libraries, that the user names for pgtune alone
+///   wheels beside pgtune    NVIDIA's wheels (PyTorch's) in the Python environment that holds `executable`
+///   CUDA_HOME, CUDA_PATH    a toolkit
+///   LD_LIBRARY_PATH         its folders
+///   build's toolkit         `built_with`: the folders that this program was built with
+///   /usr/local/cuda
+///   dynamic loader          ldconfig's folders: distribution packages
+///   VIRTUAL_ENV, CONDA_PREFIX    the active Python environment, where pgtune is installed elsewhere
+/// `executable`: pgtune-worker itself, absolute.
+[[nodiscard]] std::vector<LibraryPlace> library_places(const Environment& environment,
+                                                       const std::filesystem::path& executable,
+                                                       const std::vector<std::filesystem::path>& built_with);
+
+/// The places of this process.
+[[nodiscard]] std::vector<LibraryPlace> library_places();
 
 struct CudaLibrary {
   std::string title;  ///< for messages: "NVRTC"
@@ -32,5 +61,12 @@ struct OpenedLibrary {
 /// place that had a file, and the remedy.
 [[nodiscard]] Result<OpenedLibrary> open_cuda_library(const CudaLibrary& library,
                                                       const std::vector<LibraryPlace>& places);
+
+/// The library's function of that name, with the type of the declared one; null where the library is not there or lacks
+/// it. Kept in a static by the caller, a forward costs one load and one branch.
+template <auto kDeclared>
+decltype(kDeclared) function_of(void* library, const char* name) {
+  return library == nullptr ? nullptr : reinterpret_cast<decltype(kDeclared)>(::dlsym(library, name));
+}
 
 }  // namespace pgtune::gpu

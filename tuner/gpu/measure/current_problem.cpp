@@ -6,8 +6,7 @@
 #include <algorithm>
 
 #include "tuner/gpu/baseline/operation_baselines.hpp"
-#include "tuner/gpu/measure/check/null_test.hpp"
-#include "tuner/gpu/measure/check/series_to_verify.hpp"
+#include "tuner/gpu/measure/check/checker.hpp"
 #include "tuner/gpu/measure/check/verification.hpp"
 #include "tuner/gpu/measure/screening.hpp"
 

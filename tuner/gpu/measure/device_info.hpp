@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which GPUs there are and what they are.
+// Which GPUs there are and what they are, and how finely a GPU's two clocks measure.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tuner/model/records.hpp"
 #include "tuner/util/result.hpp"
@@ -24,5 +26,17 @@ namespace pgtune::gpu {
 [[nodiscard]] std::string uuid_text(const char (&bytes)[16], bool instance = false);
 /// The architecture to compile for: "sm_90a" where the GPU has architecture-specific instructions, else "sm_86".
 [[nodiscard]] std::string architecture_name(int compute_major, int compute_minor);
+
+struct TimerFacts {
+  double event_floor_s = 0;       ///< median time between two events with nothing between them
+  double globaltimer_step_s = 0;  ///< of the counter the SM clock is measured against
+};
+
+/// The smallest difference of two different readings, in their unit; 0 where there are not two.
+[[nodiscard]] std::uint64_t smallest_step(std::vector<std::uint64_t> readings);
+
+/// Measures both on GPU `ordinal`, in the calling thread's context; takes a fraction of a second, most of it for
+/// compiling. Errors: what CUDA or NVRTC says.
+[[nodiscard]] Result<TimerFacts> check_timers(int ordinal);
 
 }  // namespace pgtune::gpu

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/launch_series.hpp"
 
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace pgtune::gpu {
 namespace {
+
+constexpr std::int64_t kSumBytes = sizeof(std::uint64_t);
 
 /// So long that starting a graph costs little beside what it runs, and short beside a sample.
 constexpr double kGraph_s = 4e-3;
@@ -13,6 +18,34 @@ constexpr double kGraph_s = 4e-3;
 constexpr std::int64_t kEnoughLaunches = 64;
 
 }  // namespace
+
+PersistingL2::PersistingL2() {
+  int device = 0, bytes = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxPersistingL2CacheSize, device) != cudaSuccess)
+    return;
+  static_cast<void>(
+      check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, static_cast<std::size_t>(bytes)), "setting L2 aside"));
+}
+
+PersistingL2::~PersistingL2() {
+  static_cast<void>(check(cudaCtxResetPersistingL2Cache(), "releasing persisting L2 lines"));
+  static_cast<void>(check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0), "returning the L2 set aside"));
+}
+
+CudaResult<L2Sweep> L2Sweep::create(const HelperKernels& kernels, std::int64_t l2_bytes) {
+  // Twice, as replacement is not in the strict order of use, and each half of some GPUs' L2 keeps lines of the other's.
+  auto memory = DeviceBuffer::allocate(2 * std::max<std::int64_t>(l2_bytes, kSumBytes) + kSumBytes);
+  if (!memory) return tl::unexpected(memory.error());
+  if (auto ok = check(cudaMemset(memory->data(), 0, static_cast<std::size_t>(memory->bytes())), "filling memory"); !ok)
+    return tl::unexpected(ok.error());
+  return L2Sweep(kernels, std::move(*memory));
+}
+
+CudaResult<> L2Sweep::run(cudaStream_t stream) const {
+  const std::int64_t bytes = memory_.bytes() - kSumBytes;
+  return kernels_->checksum({memory_.address(), bytes}, memory_.address() + static_cast<std::uint64_t>(bytes), stream);
+}
 
 CudaResult<> LaunchSeries::launch_next(bool follows) {
   const std::size_t copy = next_copy_;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Back-to-back launches of one launchable over the rotating operand copies.
+// Something that computes the current problem, and back-to-back launches of it over the rotating operand copies, from
+// the same state of L2.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,12 +13,92 @@
 #include <utility>
 #include <vector>
 
+#include "tuner/gpu/launch/cuda_failure.hpp"
 #include "tuner/gpu/launch/handles.hpp"
-#include "tuner/gpu/measure/l2_sweep.hpp"
-#include "tuner/gpu/measure/launch_mode.hpp"
-#include "tuner/gpu/measure/launchable.hpp"
+#include "tuner/gpu/launch/operand_set.hpp"
+#include "tuner/gpu/measure/check/helper_kernels.hpp"
 
 namespace pgtune::gpu {
+
+class Launchable {
+ public:
+  Launchable() = default;
+  Launchable(const Launchable&) = delete;
+  Launchable& operator=(const Launchable&) = delete;
+  virtual ~Launchable() = default;
+
+  /// Enqueues one computation of the whole problem on operand copy `copy`.
+  [[nodiscard]] virtual CudaResult<> launch(std::size_t copy, cudaStream_t stream) = 0;
+
+  /// The same right behind another launch of this launchable, which it may overlap where the problem is chained.
+  [[nodiscard]] virtual CudaResult<> launch_next(std::size_t copy, cudaStream_t stream) { return launch(copy, stream); }
+
+  /// Enqueues what brings the result of the launch on operand copy `copy` to that copy's D, where launches leave it in
+  /// private memory. Part of checking, not of the computation, so it is never timed.
+  [[nodiscard]] virtual CudaResult<> deliver(std::size_t /*copy*/, cudaStream_t /*stream*/) { return {}; }
+
+  /// The operand copies on which it is checked before it is timed.
+  [[nodiscard]] virtual std::vector<std::size_t> checked_copies() const { return {0}; }
+  /// Enqueues what brings private memory into the state the first launch of a process on operand copy `copy` finds,
+  /// guards included.
+  [[nodiscard]] virtual CudaResult<> reset(std::size_t /*copy*/, cudaStream_t /*stream*/) { return {}; }
+  /// Private memory that launches on operand copy `copy` must leave alone, filled with kPoison by reset(): before the
+  /// workspace and after it, or nothing.
+  [[nodiscard]] virtual std::vector<DeviceSpan> guards(std::size_t /*copy*/) const { return {}; }
+  /// A launch may depend on what the one before it left behind, so one right launch proves too little.
+  [[nodiscard]] virtual bool keeps_state() const { return false; }
+  [[nodiscard]] virtual bool wants_persisting_l2() const { return false; }
+};
+
+/// One by one or in graphs, the same for all series that are compared: a launch in a graph takes 1 to 3 us less than
+/// the same one by itself, 4 to 9 % of launches of 20 to 35 us (docs/measurements/trusted-numbers.md).
+class LaunchMode {
+ public:
+  /// The first call decides, by what a launch of the first contender takes by itself: graphs where that is so short
+  /// that the host may not keep up. Later calls change nothing.
+  void choose(double launch_s) {
+    if (!chosen_) set(launch_s < kGraphBelow_s);
+  }
+  /// What was decided for these contenders before, or graphs because the host has turned out too slow.
+  void set(bool in_graphs) {
+    chosen_ = true;
+    in_graphs_ = in_graphs;
+  }
+  [[nodiscard]] bool in_graphs() const { return in_graphs_; }
+
+ private:
+  static constexpr double kGraphBelow_s = 20e-6;  ///< the host needs a few microseconds for each launch of a plan
+
+  bool chosen_ = false, in_graphs_ = false;
+};
+
+/// Sets L2 aside for persisting lines while it lives: a limit of this process's context, which no other process sees.
+/// Where the device refuses, launches run without.
+class PersistingL2 {
+ public:
+  PersistingL2();
+  ~PersistingL2();
+  PersistingL2(const PersistingL2&) = delete;
+  PersistingL2& operator=(const PersistingL2&) = delete;
+};
+
+/// A kernel whose reads and writes all evict first makes room for itself with its own lines alone, however long it
+/// runs: of operands that were left with usual priority it finds a part in L2 again and again, and is timed as faster
+/// than it is (docs/operations.md#what-hints-leave-in-l2).
+class L2Sweep {
+ public:
+  /// Allocates memory of twice `l2_bytes`. Errors: cudaErrorMemoryAllocation. `kernels` must outlive the result.
+  [[nodiscard]] static CudaResult<L2Sweep> create(const HelperKernels& kernels, std::int64_t l2_bytes);
+
+  /// Enqueues a read of that memory with usual priority: clean lines, which cost what comes next nothing to replace.
+  [[nodiscard]] CudaResult<> run(cudaStream_t stream) const;
+
+ private:
+  L2Sweep(const HelperKernels& kernels, DeviceBuffer memory) : kernels_(&kernels), memory_(std::move(memory)) {}
+
+  const HelperKernels* kernels_;
+  DeviceBuffer memory_;  ///< behind what is read the sum of it, for which nobody asks
+};
 
 /// Launches for a sample of about `target_s`: at least `min_launches`, rounded up to whole granules.
 [[nodiscard]] std::int64_t launches_for(double target_s, double per_launch_s, std::int64_t min_launches,

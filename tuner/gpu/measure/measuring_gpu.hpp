@@ -11,7 +11,7 @@
 #include "tuner/gpu/launch/driver.hpp"
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
-#include "tuner/gpu/measure/l2_sweep.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
 #include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/gpu/nvml/nvml.hpp"
 #include "tuner/model/records.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One round of a race or a final: a sample of each contender.
+// Contenders timed in turn, so that drift of the clock cancels in their ratios: one round of a race or a final, and two
+// of them side by side.
 #pragma once
 
 #include <optional>
@@ -41,5 +42,15 @@ struct RoundContender {
 [[nodiscard]] std::vector<std::optional<CudaResult<Sample>>> time_round(std::span<const RoundContender> contenders,
                                                                         const protocol::RoundRequest& request,
                                                                         Regime regime, SampleTimer& timer);
+
+/// What a launch took, round by round.
+struct SideBySide {
+  std::vector<double> first_s, second_s;
+};
+
+/// About a third of a second of samples. `launch_s`: about what a launch of either takes; both are put into graphs
+/// where that is short.
+[[nodiscard]] CudaResult<SideBySide> time_side_by_side(SampleTimer& timer, LaunchSeries& first, LaunchSeries& second,
+                                                       double launch_s);
 
 }  // namespace pgtune::gpu

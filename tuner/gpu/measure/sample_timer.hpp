@@ -1,22 +1,89 @@
 // SPDX-License-Identifier: MIT
-// Times one sample of launches between two CUDA events, measures the SM clock over it, and reads NVML around it.
+// Times one sample of launches between two CUDA events, settled first where that is asked for, measures the SM clock
+// over it, and reads NVML around it.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
-#include "tuner/gpu/measure/clock_meter.hpp"
+#include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
-#include "tuner/gpu/measure/settling.hpp"
 #include "tuner/gpu/measure/telemetry.hpp"
 #include "tuner/model/records.hpp"
+#include "tuner/model/sampling.hpp"
 
 namespace pgtune::gpu {
+
+/// An SM's time and clock counter at one instant.
+struct ClockReading {
+  std::uint64_t time_ns = 0, clocks = 0;
+};
+
+/// Mean clock in Hz of the SMs that were read both times; 0 where there is none.
+[[nodiscard]] double mean_clock_hz(const std::vector<ClockReading>& before, const std::vector<ClockReading>& after);
+
+class ClockMeter {
+ public:
+  /// Enqueues nothing, and every mean is 0.
+  ClockMeter() = default;
+  /// `kernels` must outlive the meter.
+  [[nodiscard]] static CudaResult<ClockMeter> create(const HelperKernels& kernels, int sm_count);
+
+  // Each enqueues into `stream`, in this order around the work.
+  [[nodiscard]] CudaResult<> clear(cudaStream_t stream) const;
+  [[nodiscard]] CudaResult<> read_before(cudaStream_t stream) const;
+  [[nodiscard]] CudaResult<> read_after(cudaStream_t stream) const;
+  /// mean_clock_hz() of the two readings, which must have been waited for.
+  [[nodiscard]] CudaResult<double> mean_hz() const;
+
+ private:
+  const HelperKernels* kernels_ = nullptr;
+  std::size_t sm_count_ = 0;
+  DeviceBuffer readings_;  ///< those before the work, then those after it
+};
+
+/// One piece of a load's lead-in.
+struct SettlingPoint {
+  double end_s = 0;         ///< GPU time since the lead-in's first launch
+  double per_launch_s = 0;  ///< mean over the piece
+};
+
+/// docs/measurements/power-cap.md shows the curves that these come from.
+struct SettlingRule {
+  /// Pieces and the window suit `least_s`: a tenth of a second of lead-in has only tenths of that to compare.
+  explicit SettlingRule(double lead_in_s)
+      : least_s(lead_in_s), most_s(lead_in_s + 0.7), window_s(std::min(0.2, lead_in_s / 2)) {}
+
+  /// The rule for a load that follows `idle_s` of no load. An idle GPU saves up for the cap, which holds a mean over
+  /// seconds: what comes next runs 1 to 3 % too fast for two of them, however short the pause was.
+  [[nodiscard]] SettlingRule after(double idle_s) const {
+    SettlingRule rule = *this;
+    if (idle_s < kIdle_s) return rule;
+    rule.least_s = std::max(least_s, kLeadInAfterIdling_s);
+    rule.most_s = rule.least_s + (most_s - least_s);
+    return rule;
+  }
+
+  static constexpr double kIdle_s =
+      50e-3;  ///< twice what lies between the rounds of a stage, half of what was measured
+
+  double piece_s = 10e-3;  ///< length of a piece
+  double least_s;          ///< no load counts as settled before
+  double most_s;           ///< every load does after
+  double window_s;         ///< its two halves are compared
+  double steady = 0.003;   ///< and may differ by this, relative
+};
+
+/// Whether the time of a launch has stopped moving at the last of `points`, which are in the order of time. Pure.
+[[nodiscard]] bool has_settled(std::span<const SettlingPoint> points, const SettlingRule& rule);
 
 /// What of NVML's a sample records.
 enum class Watch {

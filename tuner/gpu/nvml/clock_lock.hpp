@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Locking the SM clock of a GPU: the one place where pgtune changes a setting, and only when the user asks for it. A
 // lock outlives the process that made it; who calls lock() must see to it that restore() follows
-// (tool/worker/guard.hpp).
+// (tool/worker/roles.hpp).
 #pragma once
 
 #include <chrono>

@@ -1,17 +1,47 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/measure/ceilings/ceilings.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 
-#include "tuner/gpu/measure/ceilings/ceilings_kernels.hpp"
-#include "tuner/gpu/measure/ceilings/tensor_ceilings.hpp"
+#include "pgtune_ceiling_kernels.hpp"
+#include "pgtune_tensor_ceiling_kernels.hpp"
+#include "tuner/gpu/jit/nvrtc.hpp"
+#include "tuner/gpu/launch/driver.hpp"
 #include "tuner/gpu/measure/screening.hpp"
 
 namespace pgtune::gpu {
 namespace {
+
+constexpr std::int64_t kWantedCopyBytes = 1LL << 30;
+// Launches of about half a millisecond on an H200: long against their start, short enough to fill 20 ms evenly.
+constexpr std::int64_t kL2Steps = 128, kSmemIterations = 256, kIterations = 256;
+
+std::int64_t round_down(std::int64_t bytes, std::int64_t multiple) { return bytes / multiple * multiple; }
+
+constexpr std::array kCeilingSymbols{"ceiling_fill", "ceiling_copy", "ceiling_l2", "ceiling_smem", "ceiling_ffma"};
+constexpr std::uint64_t kNeverASum = std::numeric_limits<std::uint64_t>::max();  // the sum has 32 bits
+constexpr std::uint64_t kNowhere = 0;                                            // where the sums would go
+
+// What one CTA does in an iteration, as in tensor_ceilings.cu: rows, columns, bytes of K, and how often.
+struct Work {
+  std::int64_t m, n, k_bytes, times;
+  unsigned threads;
+};
+constexpr Work kWgmma{64, 256, 128, 2, 256};
+constexpr Work kMma{16, 8, 32, 8 * 16, 512};
+
+// Launches of about half a millisecond on an H200, as those of the other ceilings.
+constexpr std::uint32_t kTensorIterations = 1024;
+
+std::string symbol_of(Dtype dtype) { return "ceiling_" + std::string(to_string(dtype)); }
 
 constexpr double kCeilingWarmUp_s = 0.1;  // an idle GPU's clocks need some tens of milliseconds to rise
 constexpr double kTensorWarmUp_s = 0.5;   // and under tensor cores some hundred to settle at the power cap
@@ -96,6 +126,132 @@ Result<void> measure_tensor_cores(const DeviceInfo& device, const Driver& driver
 }
 
 }  // namespace
+
+double CeilingsPlan::dram_bytes() const { return 2.0 * static_cast<double>(copy_bytes); }
+
+double CeilingsPlan::l2_bytes() const { return static_cast<double>(resident_ctas * l2_steps * kL2PieceBytes); }
+
+double CeilingsPlan::smem_bytes() const {
+  return static_cast<double>(resident_ctas * kCeilingThreads * smem_iterations * kSmemBytesPerIteration);
+}
+
+double CeilingsPlan::flops() const {
+  return 2.0 * static_cast<double>(resident_ctas * kCeilingThreads * iterations * kFfmasPerIteration);
+}
+
+Result<CeilingsPlan> plan_ceilings(const DeviceInfo& device, std::int64_t free_bytes) {
+  const std::int64_t wanted = std::max(kWantedCopyBytes, 4 * device.l2_bytes);
+  const std::int64_t least = std::max(2 * device.l2_bytes, 2 * kL2PieceBytes);
+  CeilingsPlan plan;
+  plan.copy_bytes = round_down(std::min(wanted, free_bytes / 4), kL2PieceBytes);
+  if (plan.copy_bytes < least) {
+    return fail(ErrorKind::kUsage, fmt::format("measuring this GPU's bandwidth needs {} bytes of its memory and {} are "
+                                               "free; free memory on the GPU or measure before a large problem",
+                                               4 * least, free_bytes));
+  }
+  plan.copy_ctas = plan.copy_bytes / kCopyCtaBytes;
+  plan.l2_region_bytes = std::max(round_down(device.l2_bytes / 3, kL2PieceBytes), kL2PieceBytes);
+  plan.l2_pieces = plan.l2_region_bytes / kL2PieceBytes;
+  plan.l2_steps = kL2Steps;
+  plan.resident_ctas =
+      std::max<std::int64_t>(1, device.sm_count) * std::max<std::int64_t>(1, device.threads_per_sm / kCeilingThreads);
+  plan.smem_iterations = kSmemIterations;
+  plan.iterations = kIterations;
+  return plan;
+}
+
+Result<std::string> compile_ceiling_kernels(const std::string& architecture) {
+  return compile_own_kernels(embedded::pgtune_ceiling_kernels(), architecture);
+}
+
+CudaResult<std::unique_ptr<CeilingKernels>> CeilingKernels::load(const Driver& driver, const std::string& cubin,
+                                                                 const CeilingsPlan& plan) {
+  auto module = Module::load(driver, cubin);
+  if (!module) return tl::unexpected(module.error());
+  std::unique_ptr<CeilingKernels> kernels(new CeilingKernels(driver, std::move(*module), plan));
+  static_assert(kCeilingSymbols.size() == kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    auto function = kernels->module_.function(kCeilingSymbols[i]);
+    if (!function) return tl::unexpected(function.error());
+    kernels->functions_[i] = *function;
+  }
+  return kernels;
+}
+
+template <typename... Arguments>
+CudaResult<> CeilingKernels::launch(Kernel kernel, std::int64_t ctas, std::int64_t threads, cudaStream_t stream,
+                                    Arguments... arguments) const {
+  std::array<void*, sizeof...(arguments)> pointers{&arguments...};
+  const CUlaunchConfig config = launch_config({ctas}, {threads}, stream);
+  return check(driver_->launch_kernel(&config, functions_[kernel], pointers.data(), nullptr),
+               std::string("launching pgtune's ") + kCeilingSymbols[kernel]);
+}
+
+CudaResult<> CeilingKernels::fill(const DeviceSpan& span, cudaStream_t stream) const {
+  return launch(kFill, plan_.resident_ctas, kCeilingThreads, stream, span.address,
+                static_cast<std::uint64_t>(span.bytes / 4));
+}
+
+CudaResult<> CeilingKernels::copy(std::uint64_t from, std::uint64_t to, cudaStream_t stream) const {
+  return launch(kCopy, plan_.copy_ctas, kCopyThreads, stream, from, to);
+}
+
+CudaResult<> CeilingKernels::read_l2(std::uint64_t region, cudaStream_t stream) const {
+  return launch(kL2, plan_.resident_ctas, kCeilingThreads, stream, region, static_cast<std::uint32_t>(plan_.l2_pieces),
+                static_cast<std::uint32_t>(plan_.l2_steps), kNeverASum, kNowhere);
+}
+
+CudaResult<> CeilingKernels::read_smem(cudaStream_t stream) const {
+  return launch(kSmem, plan_.resident_ctas, kCeilingThreads, stream, static_cast<std::uint32_t>(plan_.smem_iterations),
+                kNeverASum, kNowhere);
+}
+
+CudaResult<> CeilingKernels::ffma(cudaStream_t stream) const {
+  return launch(kFfma, plan_.resident_ctas, kCeilingThreads, stream, static_cast<std::uint32_t>(plan_.iterations),
+                std::numeric_limits<float>::quiet_NaN(), kNowhere);
+}
+
+std::vector<Dtype> tensor_ceiling_dtypes(const DeviceInfo& device) {
+  const int capability = 10 * device.compute_major + device.compute_minor;
+  std::vector<Dtype> dtypes;
+  if (capability >= 80 && capability <= 90) dtypes = {Dtype::kTf32, Dtype::kF16, Dtype::kBf16, Dtype::kInt8};
+  if (capability >= 89 && capability <= 90) dtypes.insert(dtypes.end(), {Dtype::kE4m3, Dtype::kE5m2});
+  return dtypes;
+}
+
+Result<std::string> compile_tensor_ceilings(const std::string& architecture) {
+  return compile_own_kernels(embedded::pgtune_tensor_ceiling_kernels(), architecture);
+}
+
+CudaResult<std::unique_ptr<TensorCeilingKernels>> TensorCeilingKernels::load(const Driver& driver,
+                                                                             const std::string& cubin,
+                                                                             const DeviceInfo& device) {
+  auto module = Module::load(driver, cubin);
+  if (!module) return tl::unexpected(module.error());
+  std::unique_ptr<TensorCeilingKernels> kernels(new TensorCeilingKernels(driver, std::move(*module), device));
+  for (const Dtype dtype : tensor_ceiling_dtypes(device)) {
+    auto function = kernels->module_.function(symbol_of(dtype).c_str());
+    if (!function) return tl::unexpected(function.error());
+    kernels->functions_[dtype] = *function;
+  }
+  return kernels;
+}
+
+CudaResult<> TensorCeilingKernels::launch(Dtype dtype, cudaStream_t stream) const {
+  std::uint32_t iterations = kTensorIterations;
+  float never = std::numeric_limits<float>::quiet_NaN();
+  std::uint64_t nowhere = 0;
+  std::array<void*, 3> arguments{&iterations, &never, &nowhere};
+  const CUlaunchConfig config = launch_config({sm_count_}, {wgmma_ ? kWgmma.threads : kMma.threads}, stream);
+  return check(driver_->launch_kernel(&config, functions_.at(dtype), arguments.data(), nullptr),
+               "launching pgtune's " + symbol_of(dtype));
+}
+
+double TensorCeilingKernels::flops(Dtype dtype) const {
+  const Work& work = wgmma_ ? kWgmma : kMma;
+  return 2.0 * static_cast<double>(sm_count_ * kTensorIterations * work.times * work.m * work.n * work.k_bytes /
+                                   element_bytes(dtype));
+}
 
 Result<Ceilings> measure_ceilings(const DeviceInfo& device, const Driver& driver, SampleTimer& timer,
                                   cudaStream_t stream) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Kernels that reach for one limit of the GPU each: DRAM, L2, shared memory, fp32 arithmetic. Compiled by NVRTC when
-// the ceilings are asked for; includes nothing. ceilings_plan.hpp holds the sizes that appear here as numbers.
+// the ceilings are asked for; includes nothing. ceilings.hpp holds the sizes that appear here as numbers.
 using u32 = unsigned int;
 using u64 = unsigned long long;
 

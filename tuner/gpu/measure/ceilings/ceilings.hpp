@@ -1,14 +1,124 @@
 // SPDX-License-Identifier: MIT
 // Measures what this GPU can reach: DRAM, L2 and shared memory bandwidth, arithmetic of the CUDA cores and the tensor
-// cores.
+// cores. The kernels of ceilings.cu and tensor_ceilings.cu are functions here that only enqueue.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tuner/gpu/launch/cuda_failure.hpp"
 #include "tuner/gpu/launch/driver.hpp"
+#include "tuner/gpu/launch/operand_set.hpp"
 #include "tuner/gpu/measure/sample_timer.hpp"
+#include "tuner/model/dtype.hpp"
 #include "tuner/model/energy_window.hpp"
+#include "tuner/model/records.hpp"
 #include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
+
+// What one CTA does, as in ceilings.cu.
+inline constexpr std::int64_t kCopyThreads = 256, kCopyCtaBytes = 16 << 10;
+inline constexpr std::int64_t kCeilingThreads = 1024;  ///< of the kernels for L2, shared memory and arithmetic
+inline constexpr std::int64_t kL2PieceBytes = 64 << 10;
+inline constexpr std::int64_t kSmemBytesPerIteration = 16 * 16;  ///< of a thread
+inline constexpr std::int64_t kFfmasPerIteration = 16 * 16;
+
+struct CeilingsPlan {
+  std::int64_t copy_bytes = 0;  ///< of the copy's source, and of its destination
+  std::int64_t copy_ctas = 0;
+  std::int64_t l2_region_bytes = 0;  ///< the start of the copy's source
+  std::int64_t l2_pieces = 0;
+  std::int64_t l2_steps = 0;         ///< pieces each CTA reads in a launch
+  std::int64_t resident_ctas = 0;    ///< CTAs of kCeilingThreads that fill the GPU once
+  std::int64_t smem_iterations = 0;  ///< of the reads of shared memory, in a launch
+  std::int64_t iterations = 0;       ///< of the arithmetic, in a launch
+
+  /// Bytes read plus bytes written by a launch of the copy.
+  [[nodiscard]] double dram_bytes() const;
+  /// Bytes a launch reads through L2.
+  [[nodiscard]] double l2_bytes() const;
+  /// Bytes a launch reads from shared memory.
+  [[nodiscard]] double smem_bytes() const;
+  /// A fused multiply-add counts as two.
+  [[nodiscard]] double flops() const;
+};
+
+/// The copy's buffers are 1 GiB each, or 4 times L2 where that is more; on a GPU with less than twice that free, as
+/// much as half of it allows. The region in L2 is a third of it. Errors (usage): not even 4 times L2 fits in both
+/// together.
+[[nodiscard]] Result<CeilingsPlan> plan_ceilings(const DeviceInfo& device, std::int64_t free_bytes);
+
+/// ceilings.cu compiled for `architecture`; needs no GPU. Errors (environment): this NVRTC does not know it.
+[[nodiscard]] Result<std::string> compile_ceiling_kernels(const std::string& architecture);
+
+class CeilingKernels {
+ public:
+  /// Loads what compile_ceiling_kernels() gave. `driver` must outlive the result.
+  [[nodiscard]] static CudaResult<std::unique_ptr<CeilingKernels>> load(const Driver& driver, const std::string& cubin,
+                                                                        const CeilingsPlan& plan);
+
+  /// Words without a pattern.
+  [[nodiscard]] CudaResult<> fill(const DeviceSpan& span, cudaStream_t stream) const;
+  /// plan.copy_bytes from one address to the other.
+  [[nodiscard]] CudaResult<> copy(std::uint64_t from, std::uint64_t to, cudaStream_t stream) const;
+  /// Every CTA reads plan.l2_steps pieces of the region.
+  [[nodiscard]] CudaResult<> read_l2(std::uint64_t region, cudaStream_t stream) const;
+  /// Every CTA reads its shared memory, plan.smem_iterations times over.
+  [[nodiscard]] CudaResult<> read_smem(cudaStream_t stream) const;
+  [[nodiscard]] CudaResult<> ffma(cudaStream_t stream) const;
+
+ private:
+  enum Kernel { kFill, kCopy, kL2, kSmem, kFfma, kCount };
+
+  CeilingKernels(const Driver& driver, Module module, const CeilingsPlan& plan)
+      : driver_(&driver), module_(std::move(module)), plan_(plan) {}
+  template <typename... Arguments>
+  [[nodiscard]] CudaResult<> launch(Kernel kernel, std::int64_t ctas, std::int64_t threads, cudaStream_t stream,
+                                    Arguments... arguments) const;
+
+  const Driver* driver_;
+  Module module_;
+  CeilingsPlan plan_;
+  std::array<CUfunction, kCount> functions_{};
+};
+
+/// The dtypes tensor_ceilings.cu has a kernel for on this architecture: empty where its instructions are not the
+/// ones that reach the ceiling (compute capability 10 has others), or not there.
+[[nodiscard]] std::vector<Dtype> tensor_ceiling_dtypes(const DeviceInfo& device);
+
+/// tensor_ceilings.cu compiled for `architecture`, 8.0 or newer; needs no GPU. Errors (environment): this NVRTC does
+/// not know it.
+[[nodiscard]] Result<std::string> compile_tensor_ceilings(const std::string& architecture);
+
+class TensorCeilingKernels {
+ public:
+  /// Loads what compile_tensor_ceilings() gave for that device. `driver` must outlive the result.
+  [[nodiscard]] static CudaResult<std::unique_ptr<TensorCeilingKernels>> load(const Driver& driver,
+                                                                              const std::string& cubin,
+                                                                              const DeviceInfo& device);
+
+  /// Enqueues one launch of a dtype of tensor_ceiling_dtypes().
+  [[nodiscard]] CudaResult<> launch(Dtype dtype, cudaStream_t stream) const;
+  /// Floating-point or integer operations of one launch; a fused multiply-add counts as two.
+  [[nodiscard]] double flops(Dtype dtype) const;
+
+ private:
+  TensorCeilingKernels(const Driver& driver, Module module, const DeviceInfo& device)
+      : driver_(&driver), module_(std::move(module)), sm_count_(device.sm_count), wgmma_(device.compute_major == 9) {}
+
+  const Driver* driver_;
+  Module module_;
+  std::int64_t sm_count_;
+  bool wgmma_;
+  std::map<Dtype, CUfunction> functions_;
+};
 
 /// The best of several samples of about 20 ms for each limit, after a warm-up of 0.1 s, or of 0.5 s for tensor cores:
 /// their ceiling is what the power cap leaves. About 4 seconds in all. Frees its memory again. Errors: usage where too

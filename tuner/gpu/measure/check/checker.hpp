@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The gate before timing: is a launchable's result right for the current problem, and did it touch anything else?
+// The gate before timing: is a launchable's result right for the current problem, and did it touch anything else? And
+// before any: can the check tell a right result from none?
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
 #include "tuner/gpu/measure/check/operation_kernels.hpp"
-#include "tuner/gpu/measure/launchable.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
 #include "tuner/model/records.hpp"
 
 namespace pgtune::gpu {
@@ -103,5 +104,13 @@ class Checker {
   double launch_s_ = 0;  ///< of the launch examined last
   Sums expected_{};
 };
+
+/// Puts results into operand copy 0 that nobody has computed and compares them as a variant's: the reference itself,
+/// rounded to the outputs' types, has to pass. Zeros, the reference shifted by one element, and the result of inputs
+/// of which a sixteenth is zero, for each input of real numbers in turn, must not. Errors: (usage) one does
+/// not, with what that says of the operation, or the reference leaves elements unwritten; (internal) CUDA fails. Of
+/// outputs that residuals judge, the right result is the one that the reference computes, and all are judged alike.
+/// Leaves data and reference as it found them. Precondition: the buffers are an operation's.
+[[nodiscard]] Result<void> null_test(const OperandBuffers& buffers, Checker& checker, cudaStream_t stream);
 
 }  // namespace pgtune::gpu

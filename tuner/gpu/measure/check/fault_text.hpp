@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a check found, and the sentence that says so. Pure.
+// What a check found, which element it is, and the sentence that says so. Pure.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
+#include "tuner/gpu/measure/check/tensors.hpp"
+#include "tuner/model/launch_plan.hpp"
 #include "tuner/model/operation_problem.hpp"
 #include "tuner/model/records.hpp"
 
@@ -32,5 +34,19 @@ struct CheckFindings {
 [[nodiscard]] CheckReport check_report(const CheckFindings& findings);
 /// One line that names everything wrong; empty when the result is right and nothing else was touched.
 [[nodiscard]] std::string fault_text(const CheckFindings& findings, const OperationProblem& operation);
+
+struct ResultElement {
+  std::string place;  ///< for messages: "element (3,5) of batch 0", "element (3,5) of Y"
+  Operand operand = Operand::kD;
+  std::uint64_t offset_bytes = 0;  ///< in its buffer
+  ElementType type = ElementType::kFloat32;
+  ErrorBound bound;
+};
+
+/// `index`: among the elements of the outputs, one behind the other, each in the order of its indices.
+[[nodiscard]] ResultElement result_element(const OperationProblem& operation, std::uint64_t index);
+
+/// How many there are.
+[[nodiscard]] std::int64_t result_elements(const OperationProblem& operation);
 
 }  // namespace pgtune::gpu

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "pgtune_measure_kernels.hpp"
-#include "tuner/gpu/jit/own_kernels.hpp"
-#include "tuner/gpu/launch/launch_config.hpp"
-#include "tuner/gpu/measure/check/error_bound.hpp"
+#include "tuner/gpu/jit/nvrtc.hpp"
+#include "tuner/gpu/launch/driver.hpp"
+#include "tuner/gpu/measure/check/tensors.hpp"
 
 namespace pgtune::gpu {
 namespace {

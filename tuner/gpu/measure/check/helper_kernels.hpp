@@ -13,9 +13,8 @@
 
 #include "tuner/gpu/launch/cuda_failure.hpp"
 #include "tuner/gpu/launch/driver.hpp"
-#include "tuner/gpu/launch/module.hpp"
 #include "tuner/gpu/launch/operand_set.hpp"
-#include "tuner/gpu/measure/check/tensor_layout.hpp"
+#include "tuner/gpu/measure/check/tensors.hpp"
 #include "tuner/model/conditions.hpp"
 #include "tuner/model/operation_problem.hpp"
 

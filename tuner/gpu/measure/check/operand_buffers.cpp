@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "tuner/gpu/measure/check/data_counts.hpp"
+#include "tuner/gpu/measure/check/tensors.hpp"
 
 namespace pgtune::gpu {
 namespace {

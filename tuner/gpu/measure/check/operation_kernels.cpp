@@ -13,10 +13,9 @@
 #include <utility>
 
 #include "pgtune_measure_kernels.hpp"
-#include "tuner/gpu/jit/cubin_key.hpp"
-#include "tuner/gpu/jit/nvrtc_program.hpp"
-#include "tuner/gpu/jit/toolkit.hpp"
-#include "tuner/gpu/launch/launch_config.hpp"
+#include "tuner/gpu/jit/cubin_cache.hpp"
+#include "tuner/gpu/jit/nvrtc.hpp"
+#include "tuner/gpu/launch/driver.hpp"
 #include "tuner/util/own_files.hpp"
 
 namespace pgtune::gpu {

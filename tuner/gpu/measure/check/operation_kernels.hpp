@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "tuner/gpu/jit/cubin_cache.hpp"
+#include "tuner/gpu/launch/driver.hpp"
 #include "tuner/gpu/launch/handles.hpp"
-#include "tuner/gpu/launch/module.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/model/operation_problem.hpp"
 

@@ -1,18 +1,63 @@
 // SPDX-License-Identifier: MIT
-// The second check of a finalist, after it was timed and under the same conditions: what is right once, on one data set
-// and over a fresh D, may be wrong or do less work later.
+// The second check of a finalist, after it was timed and under the same conditions, with the module, the workspace and
+// the graphs it was timed with: what is right once, on one data set and over a fresh D, may be wrong or do less work
+// later.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tuner/gpu/launch/cuda_failure.hpp"
-#include "tuner/gpu/measure/check/launches_to_verify.hpp"
+#include "tuner/gpu/launch/handles.hpp"
+#include "tuner/gpu/measure/check/checker.hpp"
+#include "tuner/gpu/measure/check/operand_buffers.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
 #include "tuner/protocol/messages.hpp"
 
 namespace pgtune::gpu {
+
+/// A failure is the launchable's fault. Copies are those that timed launches rotate over.
+class LaunchesToVerify {
+ public:
+  virtual ~LaunchesToVerify() = default;
+
+  [[nodiscard]] virtual std::size_t copies() const = 0;
+  /// Launches read what they write, so that each needs its data anew.
+  [[nodiscard]] virtual bool has_inout() const = 0;
+  /// What the operation's cases are called.
+  [[nodiscard]] virtual std::vector<std::string> cases() const = 0;
+
+  /// Fills every copy with data under `seed`: copy `i` as copy `i` % `sets`.
+  [[nodiscard]] virtual CudaResult<> fill(std::uint64_t seed, std::size_t sets) = 0;
+  /// Fills `copy` with the data of the case of that index.
+  [[nodiscard]] virtual CudaResult<> fill_case(std::size_t index, std::size_t copy) = 0;
+  /// Data of all copies, and the reference, as they were before the first fill().
+  [[nodiscard]] virtual CudaResult<> restore() = 0;
+
+  /// Overwrites D of `copy`; what launches read and write gets its data.
+  [[nodiscard]] virtual CudaResult<> poison(std::size_t copy, std::uint32_t pattern) = 0;
+  /// Writes D of `copy` as it is, so that caches are as after poison().
+  [[nodiscard]] virtual CudaResult<> rewrite(std::size_t copy) = 0;
+  /// One launch, which is waited for; seconds, where the host enqueued it before the GPU could wait for it.
+  [[nodiscard]] virtual CudaResult<std::optional<double>> launch(std::size_t copy) = 0;
+  /// Launches as they are timed, back to back, `turns` times over the copies, and waits for them.
+  [[nodiscard]] virtual CudaResult<> launch_as_timed(std::int64_t turns) = 0;
+
+  /// Computes the reference of what `copy` holds.
+  [[nodiscard]] virtual CudaResult<> refer_to(std::size_t copy) = 0;
+  /// What is wrong with the result in `copy`, whose D held `poison` before, by the present reference, and what else was
+  /// written to; empty where nothing is.
+  [[nodiscard]] virtual CudaResult<std::string> fault(std::size_t copy, std::uint32_t poison) = 0;
+  /// Guards of `copy` that changed; empty where none did.
+  [[nodiscard]] virtual CudaResult<std::string> guard_fault(std::size_t copy) = 0;
+  /// Checksums of the results in copy `first` and in every `step`-th after it, of what the present reference judges.
+  [[nodiscard]] virtual CudaResult<std::vector<std::uint64_t>> sums(std::size_t first, std::size_t step) = 0;
+};
 
 /// Share of its time that a launch saves where D holds its result already; 0 where that is less than 5 %, than a
 /// microsecond, or than four standard errors of the medians. Seconds of single launches over a poisoned D and over one
@@ -90,6 +135,50 @@ class Verification {
   bool sets_are_judged_alike_ = true;    ///< data make the same elements nobody's concern in all that were seen
   std::vector<double> poisoned_s_, held_s_;
   protocol::VerifyReport report_;
+};
+
+class SeriesToVerify final : public LaunchesToVerify {
+ public:
+  /// `series` is of a launchable on `buffers`, which `checker` checks; all must outlive the result. A launch that has
+  /// not ended after `launch_limit_s` (0: no limit) fails as wait_for() says.
+  [[nodiscard]] static CudaResult<std::unique_ptr<SeriesToVerify>> create(OperandBuffers& buffers, Checker& checker,
+                                                                          LaunchSeries& series, double launch_limit_s);
+
+  [[nodiscard]] std::size_t copies() const override { return buffers_->copies().size(); }
+  [[nodiscard]] bool has_inout() const override { return buffers_->has_inout(); }
+  [[nodiscard]] std::vector<std::string> cases() const override;
+  [[nodiscard]] CudaResult<> fill(std::uint64_t seed, std::size_t sets) override;
+  [[nodiscard]] CudaResult<> fill_case(std::size_t index, std::size_t copy) override;
+  [[nodiscard]] CudaResult<> restore() override;
+  [[nodiscard]] CudaResult<> poison(std::size_t copy, std::uint32_t pattern) override;
+  [[nodiscard]] CudaResult<> rewrite(std::size_t copy) override;
+  [[nodiscard]] CudaResult<std::optional<double>> launch(std::size_t copy) override;
+  [[nodiscard]] CudaResult<> launch_as_timed(std::int64_t turns) override;
+  [[nodiscard]] CudaResult<> refer_to(std::size_t copy) override { return checker_->refer_to(copy); }
+  [[nodiscard]] CudaResult<std::string> fault(std::size_t copy, std::uint32_t poison) override;
+  [[nodiscard]] CudaResult<std::string> guard_fault(std::size_t copy) override;
+  [[nodiscard]] CudaResult<std::vector<std::uint64_t>> sums(std::size_t first, std::size_t step) override;
+
+ private:
+  SeriesToVerify(OperandBuffers& buffers, Checker& checker, LaunchSeries& series, double launch_limit_s)
+      : buffers_(&buffers),
+        checker_(&checker),
+        series_(&series),
+        launch_limit_s_(launch_limit_s),
+        stream_(series.stream()),
+        data_(buffers.data()) {}
+  [[nodiscard]] CudaResult<> fill_all();
+
+  OperandBuffers* buffers_;
+  Checker* checker_;
+  LaunchSeries* series_;
+  double launch_limit_s_;
+  cudaStream_t stream_;
+  OperandBuffers::Data data_;  ///< as it was
+  Event start_, stop_;
+  std::chrono::microseconds hold_{};  ///< of the stream, before a launch that is timed
+  DeviceBuffer sums_;                 ///< as many as copies
+  std::optional<PersistingL2> persisting_;
 };
 
 }  // namespace pgtune::gpu

@@ -6,11 +6,162 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
-#include "tuner/gpu/measure/energy/energy_load.hpp"
 #include "tuner/gpu/measure/energy/energy_watch.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
+#include "tuner/gpu/measure/screening.hpp"
 
 namespace pgtune::gpu {
+namespace {
+
+constexpr double kChunk_s = 20e-3;
+
+CudaResult<Event> create_blocking_event() {
+  cudaEvent_t event = nullptr;
+  // The thread that waits leaves its core to the one that reads the sensors.
+  return check(cudaEventCreateWithFlags(&event, cudaEventBlockingSync), "creating an event").map([&] {
+    return Event(event);
+  });
+}
+
+CudaResult<double> elapsed_s(const Event& from, const Event& to) {
+  float elapsed_ms = 0;
+  return check(cudaEventElapsedTime(&elapsed_ms, from.get(), to.get()), "reading a chunk's time").map([&] {
+    return static_cast<double>(elapsed_ms) * 1e-3;
+  });
+}
+
+}  // namespace
+
+ChunkSum sum_inside(const std::vector<EnergyChunk>& chunks, double start_s, double end_s) {
+  ChunkSum sum;
+  for (const EnergyChunk& chunk : chunks) {
+    if (chunk.start_s < start_s || chunk.start_s + chunk.time_s > end_s) continue;
+    sum.launches += chunk.launches;
+    sum.time_s += chunk.time_s;
+  }
+  return sum;
+}
+
+CudaResult<std::unique_ptr<EnergyLoad>> EnergyLoad::start(LaunchSeries& series, double per_launch_s,
+                                                          const HelperKernels& kernels, int sm_count,
+                                                          const std::function<double()>& now_s) {
+  std::unique_ptr<EnergyLoad> load(new EnergyLoad(series, kernels, static_cast<std::size_t>(sm_count)));
+  if (auto ok = load->prepare(per_launch_s, now_s); !ok) return tl::unexpected(ok.error());
+  load->thread_ = std::thread([raw = load.get()] { raw->run(); });
+  return load;
+}
+
+EnergyLoad::~EnergyLoad() {
+  stopping_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+CudaResult<> EnergyLoad::prepare(double per_launch_s, const std::function<double()>& now_s) {
+  launches_ = launches_for(kChunk_s, per_launch_s, 1, series_->granule());
+  if (auto ok = check(cudaGetDevice(&device_), "asking for the device"); !ok) return ok;
+  for (Slot& slot : slots_) {
+    for (Event* event : {&slot.start, &slot.stop}) {
+      auto created = create_blocking_event();
+      if (!created) return tl::unexpected(created.error());
+      *event = std::move(*created);
+    }
+  }
+  auto clocks = DeviceBuffer::allocate(static_cast<std::int64_t>(2 * sm_count_ * sizeof(ClockReading)));
+  if (!clocks) return tl::unexpected(clocks.error());
+  clocks_ = std::move(*clocks);
+  auto base = create_event();
+  if (!base) return tl::unexpected(base.error());
+  base_ = std::move(*base);
+
+  const cudaStream_t stream = series_->stream();
+  auto done =
+      check(cudaMemsetAsync(clocks_.data(), 0, static_cast<std::size_t>(clocks_.bytes()), stream), "clearing clocks")
+          .and_then([&] { return series_->sweep_l2(); })
+          .and_then([&] { return check(cudaStreamSynchronize(stream), "waiting for the GPU"); })
+          .and_then([&] { return check(cudaEventRecord(base_.get(), stream), "starting the load"); })
+          .and_then([&] { return check(cudaEventSynchronize(base_.get()), "starting the load"); });
+  // The stream was idle, so the event is some microseconds old.
+  base_s_ = now_s();
+  return done;
+}
+
+void EnergyLoad::run() {
+  // A new thread starts on device 0.
+  result_ = check(cudaSetDevice(device_), "choosing the device").and_then([&] { return launch_until_stopped(); });
+  failed_ = !result_;
+}
+
+CudaResult<> EnergyLoad::launch_until_stopped() {
+  std::optional<PersistingL2> persisting;
+  if (series_->launchable().wants_persisting_l2()) persisting.emplace();
+  CudaResult<> ok;
+  while (ok && !stopping_) {
+    if (enqueued_ - retired_ == kInFlight) ok = retire_chunk();
+    if (ok) ok = read_wanted_clocks();
+    if (ok) ok = enqueue_chunk();
+  }
+  if (ok) ok = read_wanted_clocks();
+  while (ok && retired_ < enqueued_) ok = retire_chunk();
+  if (ok) ok = check(cudaStreamSynchronize(series_->stream()), "ending the load");
+  return ok;
+}
+
+CudaResult<> EnergyLoad::enqueue_chunk() {
+  Slot& slot = slots_[enqueued_ % kInFlight];
+  const cudaStream_t stream = series_->stream();
+  return check(cudaEventRecord(slot.start.get(), stream), "starting a chunk")
+      .and_then([&] { return series_->enqueue(launches_).map([&](std::int64_t count) { slot.launches = count; }); })
+      .and_then([&] { return check(cudaEventRecord(slot.stop.get(), stream), "ending a chunk"); })
+      .map([&] { ++enqueued_; });
+}
+
+CudaResult<> EnergyLoad::retire_chunk() {
+  const Slot& slot = slots_[retired_ % kInFlight];
+  if (auto ok = check(cudaEventSynchronize(slot.stop.get()), "running a chunk"); !ok) return ok;
+  const auto since_s = elapsed_s(base_, slot.start);
+  if (!since_s) return tl::unexpected(since_s.error());
+  const auto time_s = elapsed_s(slot.start, slot.stop);
+  if (!time_s) return tl::unexpected(time_s.error());
+  chunks_.push_back({base_s_ + *since_s, *time_s, slot.launches});
+  ++retired_;
+  return {};
+}
+
+std::uint64_t EnergyLoad::clock_address(std::size_t index) const {
+  return clocks_.address() + index * sm_count_ * sizeof(ClockReading);
+}
+
+CudaResult<> EnergyLoad::read_wanted_clocks() {
+  for (std::size_t i = 0; i < clock_wanted_.size(); ++i) {
+    if (!clock_wanted_[i] || clock_read_[i]) continue;
+    if (auto ok = kernels_->read_clocks(clock_address(i), series_->stream()); !ok) return ok;
+    clock_read_[i] = true;
+  }
+  return {};
+}
+
+CudaResult<double> EnergyLoad::fetch_clock() const {
+  if (!clock_read_[0] || !clock_read_[1]) return 0.0;
+  std::array<std::vector<ClockReading>, 2> readings;
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    readings[i].resize(sm_count_);
+    auto ok = check(cudaMemcpy(readings[i].data(), device_pointer(clock_address(i)), sm_count_ * sizeof(ClockReading),
+                               cudaMemcpyDeviceToHost),
+                    "reading clocks");
+    if (!ok) return tl::unexpected(ok.error());
+  }
+  return mean_clock_hz(readings[0], readings[1]);
+}
+
+CudaResult<EnergyLoad::Record> EnergyLoad::stop() {
+  stopping_ = true;
+  thread_.join();
+  if (!result_) return tl::unexpected(result_.error());
+  return fetch_clock().map([&](double clock_hz) { return Record{std::move(chunks_), clock_hz}; });
+}
 
 Result<EnergyWindow> measure_load_energy(const protocol::EnergyRequest& request, const NvmlDevice& device,
                                          LaunchSeries& series, double per_launch_s, const HelperKernels& kernels,

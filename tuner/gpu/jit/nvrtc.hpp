@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// NVRTC, loaded on first use: which one, where the CUDA headers that belong to it are, and what it compiles. Needs no
+// GPU and no driver. The nvrtc... functions pgtune uses are defined in the .cpp and forward to the library, so code
+// that calls them reads as usual; one that is missing there is a link error.
+#pragma once
+
+#include <nvrtc.h>
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "cmake/embedded_file.hpp"
+#include "tuner/gpu/libraries/cuda_library.hpp"
+#include "tuner/model/source.hpp"
+#include "tuner/util/result.hpp"
+
+namespace pgtune::gpu {
+
+/// Loads the library; call it before any nvrtc... function (those return NVRTC_ERROR_INTERNAL_ERROR without it). Errors
+/// (environment) name the cause and the remedy. Safe to call again.
+[[nodiscard]] const Result<OpenedLibrary>& load_nvrtc();
+
+struct Toolkit {
+  std::filesystem::path nvrtc_path;  ///< the library, resolved
+  std::string nvrtc_place;           ///< where it was found: a place of libraries/cuda_library.hpp
+  std::string nvrtc_version;         ///< "13.0"
+  /// Version and size of the loaded library. nvrtcVersion() has no patch number, and patch releases generate different
+  /// code; their files differ in size, which costs one stat where hashing 100 MB would cost every worker's start.
+  std::string nvrtc_identity;
+  /// Folders for #include <cuda_fp16.h> and the like; empty where none was found, which only matters to templates that
+  /// include toolkit headers.
+  std::vector<std::filesystem::path> include_folders;
+};
+
+/// Loads NVRTC (libraries/cuda_library.hpp has the order of the search) and looks for headers in the folders beside
+/// it (an installed toolkit's or a Python wheel's layout), CUDA_HOME, CUDA_PATH and the toolkit this program was built
+/// with, in this order. Errors (environment): no NVRTC.
+[[nodiscard]] Result<Toolkit> find_toolkit();
+
+/// How one compilation went. `status` says whose fault a failure is; `log` is NVRTC's and ptxas' text.
+struct Compilation {
+  nvrtcResult status = NVRTC_SUCCESS;
+  std::string log;
+  std::string cubin;  ///< empty unless status is NVRTC_SUCCESS
+  double time_s = 0;
+};
+
+class NvrtcProgram {
+ public:
+  /// Hands NVRTC the source and its headers, all from memory. Errors: (environment) there is no NVRTC; (internal)
+  /// it refuses to create a program.
+  [[nodiscard]] static Result<NvrtcProgram> create(const TemplateSource& source);
+
+  /// Compiles to a cubin, without NVRTC's own cache; `options` must name a real architecture ("sm_90a"). Call once per
+  /// program.
+  [[nodiscard]] Compilation compile(const std::vector<std::string>& options);
+
+ private:
+  struct Destroy {
+    void operator()(nvrtcProgram program) const noexcept { nvrtcDestroyProgram(&program); }
+  };
+  using Handle = std::unique_ptr<std::remove_pointer_t<nvrtcProgram>, Destroy>;
+
+  explicit NvrtcProgram(Handle program) : program_(std::move(program)) {}
+
+  Handle program_;
+};
+
+/// Compiles a kernel of one line. Errors (environment): what NVRTC says, and the remedy.
+[[nodiscard]] Result<void> check_nvrtc();
+
+/// The cubin of the first of `files` for an NVRTC target such as "sm_90a"; the others are what it includes, by their
+/// paths. Errors (environment): this NVRTC does not know the architecture.
+[[nodiscard]] Result<std::string> compile_own_kernels(std::span<const embedded::File> files,
+                                                      const std::string& architecture);
+
+}  // namespace pgtune::gpu
