@@ -15,6 +15,11 @@ inline std::size_t largest_bytes(const Plan& plan, Matrix matrix) {
   const Region largest = region(plan, matrix, 0, std::min(plan.chunk, extent(plan)));
   return static_cast<std::size_t>(largest.rows * largest.columns * element_bytes(plan, matrix));
 }
+/// From one slot to the next.
+inline std::size_t slot_bytes(const Plan& plan, Matrix matrix) {
+  constexpr std::size_t kAlignment = 256;
+  return (largest_bytes(plan, matrix) + kAlignment - 1) / kAlignment * kAlignment;
+}
 /// Of the largest chunk, or one of the whole matrix.
 inline std::size_t slots_of(const Plan& plan, Matrix matrix) {
   return has_buffers(plan, matrix) ? static_cast<std::size_t>(plan.buffers) : 1;
@@ -25,9 +30,7 @@ class Buffers {
   explicit Buffers(const Plan& plan) : plan_(plan) {}
 
   cudaError_t allocate(Matrix matrix) {
-    constexpr std::size_t kAlignment = 256;
-    slot_bytes_[index(matrix)] = (largest_bytes(plan_, matrix) + kAlignment - 1) / kAlignment * kAlignment;
-    return cudaMalloc(memory_[index(matrix)].out(), slot_bytes_[index(matrix)] * slots_of(plan_, matrix));
+    return cudaMalloc(memory_[index(matrix)].out(), slot_bytes(plan_, matrix) * slots_of(plan_, matrix));
   }
 
   Chunk chunk_of(const Operands& operands, int number, int lanes) const {
@@ -68,7 +71,7 @@ class Buffers {
   }
   char* slot(Matrix matrix, int number) const {
     return static_cast<char*>(memory_[index(matrix)].get()) +
-           static_cast<std::size_t>(number) * slot_bytes_[index(matrix)];
+           static_cast<std::size_t>(number) * slot_bytes(plan_, matrix);
   }
 
   /// A matrix' part of a chunk, where the kernel finds it, and the elements between its rows.
@@ -87,7 +90,6 @@ class Buffers {
 
   const Plan& plan_;
   DeviceBytes memory_[3];
-  std::size_t slot_bytes_[3] = {};
 };
 
 }  // namespace detail

@@ -2,6 +2,8 @@
 // Copies between host memory and the GPU, one by one or several in one call.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <vector>
 
 #include "pipeline/exported/types.hpp"

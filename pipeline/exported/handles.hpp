@@ -2,6 +2,7 @@
 // Streams, events, graphs and memory that give themselves back.
 #pragma once
 
+#include <cuda_runtime_api.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 
-#include "pipeline/exported/buffers.hpp"
 #include "pipeline/exported/staging.hpp"
 
 namespace pgtune_pipeline {
@@ -60,7 +59,7 @@ class Pipeline {
     }
     // What was enqueued must not outlive what it works on.
     static_cast<void>(cudaDeviceSynchronize());
-    static_cast<void>(drain());
+    static_cast<void>(transfers_->drain());
     forget_graph();
     return kernel_failed_ ? Status::kernel_failed : Status::cuda_error;
   }
@@ -90,8 +89,7 @@ class Pipeline {
   void release() noexcept {
     if (schedule_ != nullptr) static_cast<void>(cudaDeviceSynchronize());
     forget_graph();
-    for (auto& ring : rings_) ring.reset();
-    buffers_.reset();
+    transfers_.reset();
     events_.clear();
     ends_.clear();
     streams_.clear();
@@ -100,11 +98,11 @@ class Pipeline {
 
   Status make() {
     schedule_ = std::make_unique<detail::Schedule>(plan_);
-    buffers_ = std::make_unique<detail::Buffers>(plan_);
-    const int count = plan_.use == StreamUse::lanes ? 3 : plan_.use == StreamUse::one_copy_lane ? 2 : plan_.streams;
+    transfers_ = std::make_unique<detail::Transfers>(plan_);
+    const auto count = static_cast<std::size_t>(detail::streams_of(plan_));
     const unsigned flags = plan_.use == StreamUse::default_stream ? cudaStreamDefault : cudaStreamNonBlocking;
-    streams_ = std::vector<detail::Stream>(static_cast<std::size_t>(count));
-    ends_ = std::vector<detail::Event>(static_cast<std::size_t>(count));
+    streams_ = std::vector<detail::Stream>(count);
+    ends_ = std::vector<detail::Event>(count);
     events_ = std::vector<detail::Event>(schedule_->steps.size());
     for (std::size_t i = 0; i < streams_.size(); ++i) {
       if ((last_error_ = cudaStreamCreateWithFlags(streams_[i].out(), flags)) != cudaSuccess) return Status::cuda_error;
@@ -116,11 +114,7 @@ class Pipeline {
         if (event.get() == nullptr && !make_event(event)) return Status::cuda_error;
       }
     }
-    for (const Matrix matrix : detail::kMatrices) {
-      if (!detail::streams(plan_, matrix) || plan_.memory == Memory::mapped) continue;
-      if (const Status status = make_buffers(matrix); status != Status::ok) return status;
-    }
-    return Status::ok;
+    return transfers_->allocate(last_error_);
   }
 
   bool make_event(detail::Event& event) {
@@ -128,33 +122,8 @@ class Pipeline {
     return last_error_ == cudaSuccess;
   }
 
-  Status make_buffers(Matrix matrix) {
-    last_error_ = buffers_->allocate(matrix);
-    if (last_error_ != cudaSuccess) {
-      static_cast<void>(cudaGetLastError());
-      return last_error_ == cudaErrorMemoryAllocation ? Status::out_of_memory : Status::cuda_error;
-    }
-    if (plan_.memory != Memory::staged) return Status::ok;
-    rings_[detail::index(matrix)] = std::make_unique<detail::Ring>();
-    return rings_[detail::index(matrix)]->create(detail::slots_of(plan_, matrix), detail::largest_bytes(plan_, matrix));
-  }
-
   cudaStream_t stream(int number) const {
     return number == detail::kLegacyStream ? cudaStreamLegacy : streams_[static_cast<std::size_t>(number)].get();
-  }
-  cudaError_t enqueue_copies(const Operands& operands, std::size_t first, std::size_t end) {
-    const Step& step = schedule_->steps[first];
-    const cudaStream_t into = stream(step.stream);
-    if (end - first == 1) {
-      const detail::DeviceCopy copy = buffers_->copy_of(operands, step);
-      detail::Ring* const ring = rings_[detail::index(step.matrix)].get();
-      if (ring == nullptr) return detail::enqueue_copy(copy, into);
-      const auto number = static_cast<std::size_t>(step.slot);
-      return step.kind == Kind::copy_in ? ring->copy_in(number, copy, into) : ring->copy_out(number, copy, into);
-    }
-    std::vector<detail::DeviceCopy> copies;
-    for (std::size_t i = first; i < end; ++i) copies.push_back(buffers_->copy_of(operands, schedule_->steps[i]));
-    return detail::enqueue_batch(copies, into);
   }
 
   /// A kernel, a copy, or copies that are made in one call.
@@ -168,10 +137,10 @@ class Pipeline {
       if (code != cudaSuccess) return code;
     }
     if (step.kind == Kind::kernel) {
-      code = kernel(static_cast<const Chunk&>(buffers_->chunk_of(operands, step.chunk, lanes())), into);
+      code = kernel(static_cast<const Chunk&>(transfers_->chunk_of(operands, step.chunk, lanes())), into);
       kernel_failed_ = code != cudaSuccess;
     } else {
-      code = enqueue_copies(operands, first, end);
+      code = transfers_->enqueue(operands, *schedule_, first, end, into);
     }
     if (code == cudaSuccess && events_[end - 1].get() != nullptr) code = cudaEventRecord(events_[end - 1].get(), into);
     if (code == cudaSuccess && plan_.submission == Submission::blocking) code = cudaStreamSynchronize(into);
@@ -188,16 +157,6 @@ class Pipeline {
     return code;
   }
 
-  cudaError_t drain() noexcept {
-    cudaError_t failed = cudaSuccess;
-    for (auto& ring : rings_) {
-      if (ring == nullptr) continue;
-      const cudaError_t code = ring->drain();
-      if (failed == cudaSuccess) failed = code;
-    }
-    return failed;
-  }
-
   template <typename Kernel>
   cudaError_t run_loop(const Operands& operands, Kernel& kernel) {
     if (const cudaError_t code = issue(operands, kernel); code != cudaSuccess) return code;
@@ -208,7 +167,7 @@ class Pipeline {
     if (plan_.use == StreamUse::default_stream) {
       if (const cudaError_t code = cudaStreamSynchronize(cudaStreamLegacy); code != cudaSuccess) return code;
     }
-    return drain();
+    return transfers_->drain();
   }
 
   template <typename Kernel>
@@ -265,8 +224,7 @@ class Pipeline {
   std::unique_ptr<detail::Schedule> schedule_;
   std::vector<detail::Stream> streams_;
   std::vector<detail::Event> ends_, events_;  ///< of streams, of steps that others wait for
-  std::unique_ptr<detail::Buffers> buffers_;
-  std::unique_ptr<detail::Ring> rings_[3];
+  std::unique_ptr<detail::Transfers> transfers_;
   Operands captured_;
   detail::GraphExec executable_;
   cudaError_t last_error_ = cudaSuccess;

@@ -75,6 +75,11 @@ inline bool has_whole_rows(const Plan& plan, Matrix matrix) {
   return region(plan, matrix, 0, 1).columns == columns(plan, matrix) && columns(plan, matrix) > 0;
 }
 
+/// Beside the legacy default stream.
+inline int streams_of(const Plan& plan) {
+  return plan.use == StreamUse::lanes ? 3 : plan.use == StreamUse::one_copy_lane ? 2 : plan.streams;
+}
+
 /// Chunks that are issued step by step: a lane's groups are half of the buffers, so that two have room.
 inline int group_of(const Plan& plan) {
   if (!plan.breadth_first) return 1;
@@ -163,6 +168,7 @@ class Schedule {
   void kernel(int chunk, const std::vector<int>& copies, const std::vector<int>& wholes) {
     Step step;
     step.chunk = chunk;
+    step.slot = chunk % plan_.buffers;
     step.needs = copies;
     step.needs.insert(step.needs.end(), wholes.begin(), wholes.end());
     if (chunk >= plan_.buffers) {

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A ring of pinned buffers between pageable operands and the GPU, with helper threads that copy.
+// A ring of pinned buffers between pageable operands and the GPU, with helper threads that copy; and the copies of a
+// plan, through such rings or straight.
 #pragma once
 
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include "pipeline/exported/copies.hpp"
-#include "pipeline/exported/handles.hpp"
+#include "pipeline/exported/buffers.hpp"
 
 namespace pgtune_pipeline {
 namespace detail {
@@ -26,8 +27,10 @@ struct RowCopy {
 /// Copies by several threads: one does not keep up with the bus.
 class Copier {
  public:
-  Copier() {
-    const unsigned threads = std::min(8U, std::max(1U, std::thread::hardware_concurrency() / 2));
+  /// Half of the machine's threads are worth it, 8 at most.
+  Copier() : Copier(std::min(8U, std::max(1U, std::thread::hardware_concurrency() / 2))) {}
+  /// `threads`: the caller's included.
+  explicit Copier(unsigned threads) {
     for (unsigned index = 1; index < threads; ++index) threads_.emplace_back([this, index] { work(index); });
   }
   Copier(const Copier&) = delete;
@@ -95,14 +98,15 @@ class Copier {
 /// One matrix' slots of the ring.
 class Ring {
  public:
-  /// May throw what threads and containers throw.
-  Status create(std::size_t slots, std::size_t bytes) {
-    if (cudaGetDevice(&device_) != cudaSuccess) return Status::cuda_error;
+  /// May throw what threads and containers throw. `code`: of a CUDA call that failed.
+  Status create(std::size_t slots, std::size_t bytes, cudaError_t& code) {
+    if ((code = cudaGetDevice(&device_)) != cudaSuccess) return Status::cuda_error;
     slots_ = std::vector<Slot>(slots);
     for (Slot& slot : slots_) {
       const Status status = HostBuffer::allocate(Memory::pinned, Matrix::d, bytes, slot.buffer);
       if (status != Status::ok) return status;
-      if (cudaEventCreateWithFlags(slot.copied.out(), cudaEventDisableTiming) != cudaSuccess) return Status::cuda_error;
+      code = cudaEventCreateWithFlags(slot.copied.out(), cudaEventDisableTiming);
+      if (code != cudaSuccess) return Status::cuda_error;
     }
     drainer_ = std::thread([this] { drain_jobs(); });
     return Status::ok;
@@ -205,6 +209,65 @@ class Ring {
   bool stop_ = false;
   int device_ = 0;
   std::thread drainer_;
+};
+
+/// The device memory of a plan, and the copies to and from it.
+class Transfers {
+ public:
+  explicit Transfers(const Plan& plan) : plan_(plan), buffers_(plan) {}
+
+  /// May throw what threads and containers throw. `code`: of a CUDA call that failed.
+  Status allocate(cudaError_t& code) {
+    for (const Matrix matrix : kMatrices) {
+      if (!streams(plan_, matrix) || plan_.memory == Memory::mapped) continue;
+      code = buffers_.allocate(matrix);
+      if (code != cudaSuccess) {
+        static_cast<void>(cudaGetLastError());
+        return code == cudaErrorMemoryAllocation ? Status::out_of_memory : Status::cuda_error;
+      }
+      if (plan_.memory != Memory::staged) continue;
+      rings_[index(matrix)] = std::make_unique<Ring>();
+      const Status status = rings_[index(matrix)]->create(slots_of(plan_, matrix), largest_bytes(plan_, matrix), code);
+      if (status != Status::ok) return status;
+    }
+    return Status::ok;
+  }
+
+  Chunk chunk_of(const Operands& operands, int number, int lanes) const {
+    return buffers_.chunk_of(operands, number, lanes);
+  }
+
+  /// One call's copies: steps from `first` to before `end`.
+  cudaError_t enqueue(const Operands& operands, const Schedule& schedule, std::size_t first, std::size_t end,
+                      cudaStream_t stream) {
+    const Step& step = schedule.steps[first];
+    if (end - first > 1) {
+      std::vector<DeviceCopy> copies;
+      for (std::size_t i = first; i < end; ++i) copies.push_back(buffers_.copy_of(operands, schedule.steps[i]));
+      return enqueue_batch(copies, stream);
+    }
+    const DeviceCopy copy = buffers_.copy_of(operands, step);
+    Ring* const ring = rings_[index(step.matrix)].get();
+    if (ring == nullptr) return enqueue_copy(copy, stream);
+    const auto slot = static_cast<std::size_t>(step.slot);
+    return step.kind == Kind::copy_in ? ring->copy_in(slot, copy, stream) : ring->copy_out(slot, copy, stream);
+  }
+
+  /// Waits until all that was copied out is where it belongs.
+  cudaError_t drain() noexcept {
+    cudaError_t failed = cudaSuccess;
+    for (auto& ring : rings_) {
+      if (ring == nullptr) continue;
+      const cudaError_t code = ring->drain();
+      if (failed == cudaSuccess) failed = code;
+    }
+    return failed;
+  }
+
+ private:
+  const Plan& plan_;
+  Buffers buffers_;
+  std::unique_ptr<Ring> rings_[3];
 };
 
 }  // namespace detail

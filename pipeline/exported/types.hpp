@@ -2,8 +2,6 @@
 // What a program sees of an exported pipeline: the plan, operands, chunks, status codes.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <cstddef>
 #include <cstdint>
 

@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "pipeline/plan/chunk_plan.hpp"
+
 namespace pgtune::pipeline {
 namespace {
 
@@ -73,6 +77,134 @@ std::string Candidate::text() const {
   if (submission == Submission::kGraph) out += ", graph";
   if (submission == Submission::kBatched) out += ", batched copies";
   return out;
+}
+
+namespace {
+
+double gib(std::int64_t bytes) { return static_cast<double>(bytes) / (std::int64_t{1} << 30); }
+
+std::string why_not_this_cut(const StreamedProblem& streamed, const Candidate& candidate) {
+  const std::int64_t extent = extent_of(streamed.problem, candidate.cut);
+  if (candidate.chunk < 1 || candidate.chunk > extent)
+    return fmt::format("a chunk of {} is not within {} = {}", candidate.chunk, to_string(candidate.cut), extent);
+  if (candidate.chunk * kMostChunks < extent) return fmt::format("there would be more than {} chunks", kMostChunks);
+  if (std::none_of(std::begin(kMatrices), std::end(kMatrices),
+                   [&](Matrix matrix) { return streamed.streams(matrix) && divides(candidate.cut, matrix); }))
+    return fmt::format("a cut along {} divides no operand that streams", to_string(candidate.cut));
+  const Problem& problem = streamed.problem;
+  if (candidate.cut == Cut::kK && candidate.chunk < extent && problem.type_of_c() != traits(problem.dtype).accumulator)
+    return fmt::format("a cut along K adds the chunks up in D, which rounds to {} each time; its D must be {}",
+                       to_string(problem.type_of_c()), to_string(traits(problem.dtype).accumulator));
+  return {};
+}
+
+std::string why_not_these_streams(const Candidate& candidate, std::size_t chunks) {
+  const bool shared = candidate.use == StreamUse::kPerChunk || candidate.use == StreamUse::kDefaultStream;
+  if (candidate.streams < 1 || candidate.streams > kMostStreams)
+    return fmt::format("streams must be 1 to {}", kMostStreams);
+  if (!shared && candidate.streams != 1) return "lanes have a stream for each worker, not several";
+  if (candidate.buffers < 1 || candidate.buffers > kMostBuffers)
+    return fmt::format("buffers must be 1 to {}", kMostBuffers);
+  if (static_cast<std::size_t>(candidate.buffers) > chunks) return "there are more buffers than chunks";
+  if (static_cast<std::size_t>(candidate.streams) > chunks) return "there are more streams than chunks";
+  if (candidate.buffers < candidate.streams) return "a stream without a buffer waits for another one's";
+  if (candidate.order == IssueOrder::kDepthFirst) return {};
+  if (candidate.use == StreamUse::kLanes && candidate.submission == Submission::kBatched)
+    return candidate.buffers >= 4 && candidate.buffers % 2 == 0
+               ? ""
+               : "groups of batched copies are half of the buffers, so that they must be 4, 6, 8 and so on";
+  if (!shared || candidate.streams < 2) return "an order of issue needs two streams that chunks share in turn";
+  return {};
+}
+
+/// Whether two copies follow each other in a stream, each of one piece of memory: of A and B of a chunk, or of a
+/// group's chunks in a lane.
+bool merges_copies(const StreamedProblem& streamed, const Candidate& candidate) {
+  const auto pieces = [&](Matrix matrix) {
+    return has_buffers(streamed, matrix, candidate) && has_whole_rows(streamed, matrix, candidate.cut) ? 1 : 0;
+  };
+  const int in = pieces(Matrix::kA) + pieces(Matrix::kB);
+  return in == 2 || (candidate.use == StreamUse::kLanes && candidate.group() > 1 && in + pieces(Matrix::kD) > 0);
+}
+
+std::string why_not_batched(const StreamedProblem& streamed, const Candidate& candidate, const Limits& limits) {
+  if (candidate.submission != Submission::kBatched) return {};
+  if (!limits.batched_copies) return "the driver has no cudaMemcpyBatchAsync, which came with CUDA 12.8";
+  if (candidate.memory == HostMemory::kPageable || candidate.memory == HostMemory::kStaged)
+    return "copies that need the host's help are made one by one, not in batches";
+  if (!merges_copies(streamed, candidate))
+    return "batched copies would be of one copy each: a call is of A and B of a chunk, or of a group of chunks with a "
+           "stream a worker, and of whole rows as they are stored";
+  return {};
+}
+
+std::string why_not_so_submitted(const StreamedProblem& streamed, const Candidate& candidate, std::size_t chunks) {
+  const bool plain = candidate.streams == 1 && candidate.buffers == 1 && candidate.use == StreamUse::kPerChunk;
+  if (candidate.submission == Submission::kBlocking) {
+    if (!plain) return "calls that wait use one stream and one buffer";
+    if (candidate.memory == HostMemory::kStaged || candidate.memory == HostMemory::kMapped)
+      return "calls that wait copy between the operands and the GPU themselves";
+  }
+  if (candidate.memory == HostMemory::kMapped && !(plain && chunks == 1))
+    return "a kernel that reads host memory itself needs no chunks, streams or buffers";
+  if (candidate.memory == HostMemory::kWriteCombined && !streamed.a && !streamed.b)
+    return "write-combined memory is for operands that the host only writes, and none streams";
+  if (candidate.host_node && (candidate.memory != HostMemory::kRegistered || *candidate.host_node < 0))
+    return "a NUMA node is chosen for registered memory alone: CUDA places what it allocates itself";
+  if (candidate.submission == Submission::kGraph) {
+    if (candidate.use == StreamUse::kDefaultStream) return "the legacy default stream cannot be captured";
+    if (candidate.memory == HostMemory::kPageable || candidate.memory == HostMemory::kStaged)
+      return "copies that need the host's help cannot be captured";
+  }
+  return {};
+}
+
+}  // namespace
+
+int compute_streams(const Candidate& candidate) {
+  return candidate.use == StreamUse::kPerChunk ? candidate.streams : 1;
+}
+
+std::int64_t device_bytes(const StreamedProblem& streamed, const Candidate& candidate) {
+  const Chunk largest{0, std::min(candidate.chunk, extent_of(streamed.problem, candidate.cut))};
+  // The last chunk may be another problem, with a kernel of its own.
+  std::int64_t bytes = 2 * compute_streams(candidate) * kWorkspaceBytes;
+  for (const Matrix matrix : kMatrices) {
+    if (has_buffers(streamed, matrix, candidate)) {
+      bytes += candidate.buffers * bytes_of(streamed, matrix, region_of(streamed, matrix, candidate.cut, largest));
+    } else if (!streamed.streams(matrix) || candidate.memory != HostMemory::kMapped) {
+      bytes += streamed.bytes(matrix);
+    }
+  }
+  return bytes;
+}
+
+std::int64_t pinned_bytes(const StreamedProblem& streamed, const Candidate& candidate) {
+  if (candidate.memory == HostMemory::kPageable) return 0;
+  std::int64_t bytes = 0;
+  const Chunk largest{0, std::min(candidate.chunk, extent_of(streamed.problem, candidate.cut))};
+  for (const Matrix matrix : kMatrices) {
+    if (!streamed.streams(matrix)) continue;
+    const bool ring = candidate.memory == HostMemory::kStaged;
+    bytes += ring ? bytes_of(streamed, matrix, region_of(streamed, matrix, candidate.cut, largest)) *
+                        (divides(candidate.cut, matrix) ? candidate.buffers : 1)
+                  : streamed.bytes(matrix);
+  }
+  return bytes;
+}
+
+std::string why_illegal(const StreamedProblem& streamed, const Candidate& candidate, const Limits& limits) {
+  if (std::string why = why_not_this_cut(streamed, candidate); !why.empty()) return why;
+  const std::size_t chunks = chunks_of(streamed.problem, candidate.cut, candidate.chunk).size();
+  if (std::string why = why_not_these_streams(candidate, chunks); !why.empty()) return why;
+  if (std::string why = why_not_so_submitted(streamed, candidate, chunks); !why.empty()) return why;
+  if (std::string why = why_not_batched(streamed, candidate, limits); !why.empty()) return why;
+  if (const std::int64_t needed = device_bytes(streamed, candidate); needed > limits.device_bytes)
+    return fmt::format("it needs {:.1f} GiB of GPU memory and {:.1f} are free", gib(needed), gib(limits.device_bytes));
+  if (const std::int64_t pinned = pinned_bytes(streamed, candidate); pinned > limits.pinned_bytes)
+    return fmt::format("it pins {:.1f} GiB of host memory and --pinned-limit allows {:.1f}", gib(pinned),
+                       gib(limits.pinned_bytes));
+  return {};
 }
 
 }  // namespace pgtune::pipeline

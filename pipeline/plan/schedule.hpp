@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "pipeline/exported/types.hpp"
 #include "pipeline/plan/candidate.hpp"
 #include "pipeline/plan/chunk_plan.hpp"
 #include "pipeline/plan/streamed_problem.hpp"
@@ -48,14 +49,12 @@ struct Schedule {
 /// Of cuBLASLt's usual kernels for large products.
 inline constexpr std::int64_t kTileRows = 128, kTileColumns = 256;
 
-/// Precondition: why_illegal() has no objection.
+/// The candidate as programs get it.
+[[nodiscard]] pgtune_pipeline::Plan plan_of(const StreamedProblem& streamed, const Candidate& candidate);
+/// As the code of exported loops orders it. Precondition: why_illegal() has no objection.
 [[nodiscard]] Schedule make_schedule(const StreamedProblem& streamed, const Candidate& candidate);
 
 /// One past the last operation of the call that `first` begins.
 [[nodiscard]] std::size_t end_of_call(const Schedule& schedule, std::size_t first);
-
-/// Of operation `index`, the needs in other streams that an event has to carry: the last of each stream. Streams that
-/// the legacy default stream waits for or that wait for it need none.
-[[nodiscard]] std::vector<int> awaited(const Schedule& schedule, int index);
 
 }  // namespace pgtune::pipeline

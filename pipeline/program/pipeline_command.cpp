@@ -12,15 +12,16 @@
 #include "pipeline/program/pipeline_options.hpp"
 #include "pipeline/program/pipeline_outcome.hpp"
 #include "pipeline/program/pipeline_store.hpp"
-#include "pipeline/program/progress_line.hpp"
 #include "pipeline/program/room.hpp"
 #include "pipeline/program/timeline_view.hpp"
-#include "pipeline/search/worker_pipeline_device.hpp"
+#include "pipeline/search/pipeline_device.hpp"
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/output_file.hpp"
+#include "tool/pgtune/cli/terminal/phase_line.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
 #include "tool/pgtune/measuring/gpu_wait.hpp"
@@ -33,6 +34,28 @@ namespace pgtune::tool {
 namespace {
 
 constexpr int kLeastRounds = 6;  // of which there is an interval
+
+/// What a search does at the moment.
+std::string work_text(const session::PipelineProgress& progress) {
+  using Phase = session::PipelineProgress::Phase;
+  std::string best;
+  if (progress.best_s > 0)
+    best = fmt::format("; best so far {} ms, {:.1f} % of the bound", milliseconds_text(progress.best_s),
+                       100 * progress.bound_s / progress.best_s);
+  switch (progress.phase) {
+    case Phase::kPrepare:
+      return "making operands and the float64 reference";
+    case Phase::kRates:
+      return "measuring copies";
+    case Phase::kKernels:
+      return "measuring kernels alone";
+    case Phase::kSearch:
+      return fmt::format("{} pipeline{} tried{}", progress.done, progress.done == 1 ? "" : "s", best);
+    case Phase::kRounds:
+      break;
+  }
+  return fmt::format("round {} of {}{}", progress.done, progress.total, best);
+}
 
 /// What the command line asks for.
 struct PipelineTask {
@@ -231,10 +254,12 @@ class PipelineCommand final : public Command {
 
   static session::PipelineResult run(Terminal& terminal, const PipelineTask& task, device::PipelineDevice& device,
                                      session::PipelineStore& store, const StopSignals& signals) {
-    ProgressLine line(terminal, task.streamed);
-    return value_or_throw(
-        session::run_pipeline_search(task.streamed, device, store, task.options, signals.flag(),
-                                     [&](const session::PipelineProgress& progress) { line.update(progress); }));
+    PhaseLine line(terminal);
+    const std::string shape = task.streamed.problem.shape();
+    return value_or_throw(session::run_pipeline_search(
+        task.streamed, device, store, task.options, signals.flag(), [&](const session::PipelineProgress& progress) {
+          line.update(static_cast<int>(progress.phase), fmt::format("{}: {}", shape, work_text(progress)));
+        }));
   }
 
   static ExitCode show(const PipelineOutcome& outcome, const PipelineTask& task, ResultDocument& results) {

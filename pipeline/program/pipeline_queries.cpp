@@ -49,10 +49,6 @@ std::vector<pipeline::RunSample> samples_of(const Database& database, RowId sess
   return samples;
 }
 
-void keep_stage(std::vector<pipeline::RunSample>& samples, bool screening) {
-  std::erase_if(samples, [&](const pipeline::RunSample& s) { return (s.stage == Stage::kScreen) != screening; });
-}
-
 /// Rows of a select of trial's session, candidate, candidate_json, outcome's kind and reason, and errors, oldest first.
 std::map<std::string, PipelineTrialRow> read_trials(const Database& database, Statement& statement) {
   std::map<std::string, PipelineTrialRow> trials;
@@ -66,7 +62,7 @@ std::map<std::string, PipelineTrialRow> read_trials(const Database& database, St
     row.candidate = record_of<pipeline::Candidate>(json, "the database holds a pipeline that");
     if (max_error && norm_error) row.result.check = CheckReport{*max_error, *norm_error};
     row.result.samples = samples_of(database, session, key);
-    keep_stage(row.result.samples, true);
+    std::erase_if(row.result.samples, [](const pipeline::RunSample& s) { return s.stage != Stage::kScreen; });
     trials[key] = std::move(row);
   }
   return trials;
@@ -146,20 +142,6 @@ std::map<std::string, PipelineTrialRow> find_pipeline_trials(const Database& dat
                                     kOfKey + " ORDER BY sessions.uid, trials.id");
   statement.bind(key.device_class, key.problem_key, key.searched, key.conditions_key, key.only_board);
   return read_trials(database, statement);
-}
-
-std::map<std::string, std::vector<pipeline::RunSample>> pipeline_rounds(const Database& database, RowId session) {
-  std::map<std::string, std::vector<pipeline::RunSample>> rounds;
-  Statement statement(database, "SELECT DISTINCT candidate FROM pipeline_samples WHERE session = ?1");
-  statement.bind(session);
-  while (statement.step()) {
-    std::string candidate;
-    statement >> candidate;
-    auto samples = samples_of(database, session, candidate);
-    keep_stage(samples, false);
-    if (!samples.empty()) rounds[candidate] = std::move(samples);
-  }
-  return rounds;
 }
 
 std::optional<RecordedPipeline> find_recorded_pipeline(const Database& database, const std::string& problem_key,

@@ -57,9 +57,6 @@ struct RecordedPipeline {
 /// The newest trial of each candidate under a key, by Candidate::key(), with its samples of screening.
 [[nodiscard]] std::map<std::string, PipelineTrialRow> find_pipeline_trials(const Database& database,
                                                                            const PipelineKey& key);
-/// Samples of rounds of one session, by Candidate::key(), in the order in which they were taken.
-[[nodiscard]] std::map<std::string, std::vector<pipeline::RunSample>> pipeline_rounds(const Database& database,
-                                                                                      RowId session);
 /// The newest of a problem whatever the device, a complete one where there is one. What was searched is `searched` or
 /// begins with it and a blank: with kernels of whatever build.
 [[nodiscard]] std::optional<RecordedPipeline> find_recorded_pipeline(const Database& database,

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "pipeline/program/pipeline_report.hpp"
-
+// `pgtune report --pipelines`, one line a pipeline, and their section of the page.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "db/queries/stored_records.hpp"
 #include "pgtune_pipeline_page.hpp"
+#include "pipeline/program/pipeline_store.hpp"
 #include "pipeline/program/room.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
@@ -26,32 +24,6 @@ using nlohmann::json;
 
 /// In the page; each may have hundreds of spans.
 constexpr std::size_t kMostTimelines = 24;
-
-/// Why this is no answer of its problem; empty where it is one. A file may hold anything.
-std::string why_no_answer(const session::PipelineAnswer& answer) {
-  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-  const pipeline::StreamedProblem& streamed = answer.streamed;
-  const auto same = pipeline::parse_streamed(streamed.problem, streamed.stream_text());
-  if (!same) return same.error().message;
-  if (std::string why = why_illegal(streamed, answer.best.candidate, {kAny, kAny}); !why.empty()) return why;
-  if (const auto possible = require_possible_numbers(answer.rates, "copies"); !possible)
-    return possible.error().message;
-  for (const pipeline::StreamTurn& turn : answer.rates.turns.value_or(std::vector<pipeline::StreamTurn>{})) {
-    if (const auto possible = require_possible_numbers(turn, "streams"); !possible) return possible.error().message;
-  }
-  for (const pipeline::ChunkTime& time : answer.chunk_times) {
-    if (!is_sample_time(time.time_s) || time.extent < 1) return fmt::format("a kernel takes {} s", time.time_s);
-  }
-  if (answer.settled) {
-    const auto settled = answer.settled->sample.validate();
-    if (!settled) return settled.error().message;
-  }
-  if (answer.slowdown && !(*answer.slowdown > 0)) return fmt::format("kernels are {} times as slow", *answer.slowdown);
-  if (!is_sample_time(answer.best.time_s)) return fmt::format("it takes {} s", answer.best.time_s);
-  if (answer.timeline && !is_of(make_schedule(streamed, answer.best.candidate), *answer.timeline))
-    return "its timeline is another pipeline's";
-  return {};
-}
 
 TextTable table_of_class() {
   return TextTable({{"problem"},
@@ -187,19 +159,6 @@ RoomResults read_pipelines(const db::Database& database, const ResultFilter& fil
 }
 
 }  // namespace
-
-StoredPipeline read_pipeline(db::RecordedPipeline row, const std::string& origin) {
-  const std::string subject = fmt::format("{}: the pipeline of session {}", origin, row.answer.session);
-  StoredPipeline stored;
-  stored.answer = db::record_of<session::PipelineAnswer>(row.answer.answer_json, subject, kSearchAgainRemedy);
-  if (const std::string why = why_no_answer(stored.answer); !why.empty())
-    throw db::Error(fmt::format("{} cannot be one ({}). {}", subject, why, kSearchAgainRemedy), 0);
-  stored.device = std::move(row.device);
-  stored.finished_at = std::move(row.answer.finished_at);
-  stored.searched = std::move(row.searched);
-  stored.session = row.answer.session;
-  return stored;
-}
 
 RoomReport pipeline_report() {
   return {.name = "pipelines",

@@ -3,19 +3,48 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "db/queries/queries.hpp"
+#include "db/queries/stored_records.hpp"
 #include "tool/pgtune/measuring/store_rows.hpp"
 #include "tool/pgtune/recording/record_text.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/util/fields_json.hpp"
 
 namespace pgtune::tool {
 namespace {
 
 /// Counts up when the same text means another space or another way of measuring: 2, copies in batches; 3, NUMA nodes.
 constexpr int kSpaceVersion = 3;
+
+/// Why this is no answer of its problem; empty where it is one. A file may hold anything.
+std::string why_no_answer(const session::PipelineAnswer& answer) {
+  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+  const pipeline::StreamedProblem& streamed = answer.streamed;
+  const auto same = pipeline::parse_streamed(streamed.problem, streamed.stream_text());
+  if (!same) return same.error().message;
+  if (std::string why = why_illegal(streamed, answer.best.candidate, {kAny, kAny}); !why.empty()) return why;
+  if (const auto possible = require_possible_numbers(answer.rates, "copies"); !possible)
+    return possible.error().message;
+  for (const pipeline::StreamTurn& turn : answer.rates.turns.value_or(std::vector<pipeline::StreamTurn>{})) {
+    if (const auto possible = require_possible_numbers(turn, "streams"); !possible) return possible.error().message;
+  }
+  for (const pipeline::ChunkTime& time : answer.chunk_times) {
+    if (!is_sample_time(time.time_s) || time.extent < 1) return fmt::format("a kernel takes {} s", time.time_s);
+  }
+  if (answer.settled) {
+    const auto settled = answer.settled->sample.validate();
+    if (!settled) return settled.error().message;
+  }
+  if (answer.slowdown && !(*answer.slowdown > 0)) return fmt::format("kernels are {} times as slow", *answer.slowdown);
+  if (!is_sample_time(answer.best.time_s)) return fmt::format("it takes {} s", answer.best.time_s);
+  if (answer.timeline && !is_of(make_schedule(streamed, answer.best.candidate), *answer.timeline))
+    return "its timeline is another pipeline's";
+  return {};
+}
 
 /// Throws db::Error where the row is of another problem than it was found by.
 StoredPipeline read_of(const pipeline::StreamedProblem& streamed, db::RecordedPipeline row, const std::string& origin) {
@@ -28,6 +57,19 @@ StoredPipeline read_of(const pipeline::StreamedProblem& streamed, db::RecordedPi
 }
 
 }  // namespace
+
+StoredPipeline read_pipeline(db::RecordedPipeline row, const std::string& origin) {
+  const std::string subject = fmt::format("{}: the pipeline of session {}", origin, row.answer.session);
+  StoredPipeline stored;
+  stored.answer = db::record_of<session::PipelineAnswer>(row.answer.answer_json, subject, kSearchAgainRemedy);
+  if (const std::string why = why_no_answer(stored.answer); !why.empty())
+    throw db::Error(fmt::format("{} cannot be one ({}). {}", subject, why, kSearchAgainRemedy), 0);
+  stored.device = std::move(row.device);
+  stored.finished_at = std::move(row.answer.finished_at);
+  stored.searched = std::move(row.searched);
+  stored.session = row.answer.session;
+  return stored;
+}
 
 std::string searched_text(const pipeline::StreamedProblem& streamed, const session::PipelineOptions& options) {
   std::string text =

@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Where a search for a pipeline keeps what it learns.
+// Where a search for a pipeline keeps what it learns, and how it is read again.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <string>
 
-#include "pipeline/program/pipeline_report.hpp"
+#include "pipeline/program/pipeline_queries.hpp"
 #include "pipeline/search/pipeline_search.hpp"
 
 namespace pgtune::tool {
+
+struct StoredPipeline {
+  session::PipelineAnswer answer;
+  DeviceInfo device;
+  std::string finished_at;
+  std::string searched;  ///< as it is stored
+  db::RowId session = 0;
+};
+
+/// Throws db::Error for a row that cannot be read or is no pipeline of its problem; `origin` is the database's.
+[[nodiscard]] StoredPipeline read_pipeline(db::RecordedPipeline row, const std::string& origin);
 
 /// What of a problem's space was searched, as text: what streams, the cut and memory where they were given, and
 /// options.kernels_text, where cuBLASLt's kernels are not all there is. Results count for the same text.

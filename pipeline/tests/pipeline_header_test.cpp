@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `pgtune export pipeline` writes a header that compiles alone and streams a product.
-#include "pipeline/program/pipeline_header.hpp"
+#include "pipeline/program/pipeline_export.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

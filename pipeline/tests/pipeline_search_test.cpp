@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pipeline/plan/stream_turns.hpp"
+#include "pipeline/plan/machine.hpp"
 #include "pipeline/tests/simulated_pipeline.hpp"
 
 namespace pgtune::session {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <random>
 
-#include "pipeline/plan/legality.hpp"
+#include "pipeline/plan/candidate.hpp"
 #include "pipeline/tests/sample_machine.hpp"
 
 namespace pgtune::pipeline {

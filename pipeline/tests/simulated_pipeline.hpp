@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "pipeline/plan/candidate.hpp"
 #include "pipeline/plan/chunk_plan.hpp"
-#include "pipeline/plan/legality.hpp"
 #include "pipeline/plan/machine.hpp"
 #include "pipeline/search/pipeline_device.hpp"
 

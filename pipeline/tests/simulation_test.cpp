@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "pipeline/plan/legality.hpp"
-#include "pipeline/plan/stream_turns.hpp"
+#include "pipeline/plan/candidate.hpp"
+#include "pipeline/plan/machine.hpp"
 #include "pipeline/tests/sample_machine.hpp"
 
 namespace pgtune::pipeline {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Pipelines through a worker that dies, hangs or is wrong: each costs its candidate, nothing else.
-#include "pipeline/search/worker_pipeline_device.hpp"
+#include "pipeline/search/pipeline_device.hpp"
 
 #include <gmock/gmock.h>
 

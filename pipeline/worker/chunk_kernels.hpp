@@ -1,15 +1,37 @@
 // SPDX-License-Identifier: MIT
 // Which kernel each chunk has: what a search found for exactly that problem, else the faster one of the library's and
-// the model's guess.
+// the model's guess. Behind an interface, so that choice and loop are tested without a GPU.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "pipeline/worker/kernel_source.hpp"
+#include "tuner/gpu/launch/cuda_failure.hpp"
+#include "tuner/gpu/measure/launch_series.hpp"
+#include "tuner/model/problem.hpp"
 
 namespace pgtune::gpu {
+
+class KernelSource {
+ public:
+  struct Kernel {
+    std::unique_ptr<Launchable> launchable;  ///< with a workspace of its own: for one stream
+    std::string name;
+  };
+  virtual ~KernelSource() = default;
+
+  /// A kernel for `problem` on each of `sets`, of which `sample` holds data already. May launch on `stream`.
+  [[nodiscard]] virtual CudaResult<Kernel> make(const Problem& problem, const std::vector<OperandSet>& sets,
+                                                std::size_t sample, cudaStream_t stream) = 0;
+};
+
+/// The least of three launches after a first one, which loads the kernel; seconds between events. Waits for each.
+[[nodiscard]] CudaResult<double> least_launch_time(const std::function<CudaResult<>()>& launch, cudaStream_t stream);
 
 class ChunkKernels final : public KernelSource {
  public:

@@ -1,13 +1,65 @@
 // SPDX-License-Identifier: MIT
-// Activity records by CUPTI. Nothing of the GPU is set: clocks, caches and the order of kernels stay as they are.
+// What the GPU did, as CUPTI records it. Nothing of the GPU is set: clocks, caches and the order of kernels stay as
+// they are. CUPTI is opened for the run that is traced; neither it nor CUDA is needed to build this.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
-#include "pipeline/worker/activity_recorder.hpp"
-#include "pipeline/worker/cupti_library.hpp"
+#include "pipeline/plan/recorded_run.hpp"
+#include "tuner/gpu/libraries/cuda_library.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::gpu {
+
+class ActivityRecorder {
+ public:
+  virtual ~ActivityRecorder() = default;
+
+  /// From here on copies, fills and kernels are recorded, which costs each of them something.
+  [[nodiscard]] virtual Result<void> start() = 0;
+  /// What was recorded since start() or the last take(). Precondition: the GPU has done all that it was given.
+  /// Errors (environment): also where records were lost.
+  [[nodiscard]] virtual Result<std::vector<pipeline::Activity>> take() = 0;
+  /// The end of start(). Never fails: what cannot be turned off ends with the process.
+  virtual void stop() = 0;
+
+  /// Now, by the clock of the records.
+  [[nodiscard]] virtual Result<std::int64_t> now_ns() = 0;
+  /// The number that records have for a stream (cudaStream_t) of the current context. CUPTI 13.0 refuses the legacy
+  /// default stream, by null as by cudaStreamLegacy.
+  [[nodiscard]] virtual Result<std::uint32_t> number_of(void* stream) = 0;
+};
+
+// CUPTI's stable C interface: contexts and streams are opaque pointers.
+using CuptiStatus = int;
+inline constexpr CuptiStatus kCuptiSuccess = 0, kCuptiNoMoreRecords = 12, kCuptiIncompleteRecord = 21,
+                             kCuptiNoPrivileges = 35, kCuptiOtherProfiler = 39;
+using CuptiBufferRequested = void (*)(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records);
+using CuptiBufferCompleted = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes,
+                                      std::size_t valid_bytes);
+
+struct CuptiLibrary {
+  CuptiStatus (*register_callbacks)(CuptiBufferRequested, CuptiBufferCompleted) = nullptr;
+  CuptiStatus (*enable)(std::uint32_t kind) = nullptr;
+  CuptiStatus (*disable)(std::uint32_t kind) = nullptr;
+  CuptiStatus (*flush)(std::uint32_t flag) = nullptr;
+  CuptiStatus (*next_record)(std::uint8_t* buffer, std::size_t valid_bytes, void** record) = nullptr;
+  CuptiStatus (*dropped_records)(void* context, std::uint32_t stream, std::size_t* count) = nullptr;
+  CuptiStatus (*timestamp)(std::uint64_t* time_ns) = nullptr;
+  CuptiStatus (*stream_number)(void* context, void* stream, std::uint8_t per_thread, std::uint32_t* number) = nullptr;
+  CuptiStatus (*result_string)(CuptiStatus status, const char** text) = nullptr;  ///< may be null
+
+  /// From the first place that has one. It is never closed: CUPTI stays tied into the driver. Errors (environment):
+  /// none, or none that is at least CUDA 12.8's; the message has the cause in each place and the remedy.
+  [[nodiscard]] static Result<std::shared_ptr<const CuptiLibrary>> open(const std::vector<LibraryPlace>& places);
+
+  /// That `call` came back with `status`, in CUPTI's words, and what that means where it is known.
+  [[nodiscard]] Error error(const std::string& call, CuptiStatus status) const;
+};
 
 /// At most one records at a time.
 class CuptiRecorder final : public ActivityRecorder {

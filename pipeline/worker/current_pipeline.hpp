@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/plan/legality.hpp"
-#include "pipeline/worker/built_kernels.hpp"
+#include "pipeline/plan/candidate.hpp"
 #include "pipeline/worker/chunk_kernels.hpp"
 #include "pipeline/worker/host_operands.hpp"
-#include "pipeline/worker/library_kernels.hpp"
+#include "pipeline/worker/kernel_sources.hpp"
 #include "pipeline/worker/loaded_pipeline.hpp"
 #include "pipeline/worker/result_check.hpp"
 

@@ -1,20 +1,50 @@
 // SPDX-License-Identifier: MIT
-// The operands that stream, in host memory of one kind, and the kinds that are held at a time.
+// Host memory of each kind that a pipeline can stream from, the operands in it, and the kinds that are held at a time.
 #pragma once
 
 #include <array>
 #include <compare>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 
+#include "pipeline/exported/staging.hpp"
 #include "pipeline/plan/candidate.hpp"
 #include "pipeline/plan/streamed_problem.hpp"
-#include "pipeline/worker/host_buffer.hpp"
-#include "pipeline/worker/host_copier.hpp"
+#include "tuner/gpu/launch/cuda_failure.hpp"
+#include "tuner/gpu/launch/operand_set.hpp"
 
 namespace pgtune::gpu {
+
+enum class HostKind { kPageable, kPinned, kRegistered, kWriteCombined };
+
+struct HostRelease {
+  HostKind kind = HostKind::kPageable;
+  std::size_t mapped_bytes = 0;  ///< of memory that is not from the heap
+  void operator()(std::byte* memory) const noexcept;
+};
+
+/// Page-aligned and touched. Empty when default-constructed or of 0 bytes.
+class HostBuffer {
+ public:
+  HostBuffer() = default;
+  /// cudaErrorMemoryAllocation where the memory or what may be pinned of it does not suffice; not sticky. `node`: on
+  /// that NUMA node alone, of kinds that CUDA does not allocate; where it has no room, that is an error too.
+  [[nodiscard]] static CudaResult<HostBuffer> allocate(HostKind kind, std::int64_t bytes,
+                                                       std::optional<int> node = std::nullopt);
+
+  [[nodiscard]] std::byte* data() const { return memory_.get(); }
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  /// The same memory for kernels.
+  [[nodiscard]] std::uint64_t device_address() const { return reinterpret_cast<std::uint64_t>(memory_.get()); }
+
+ private:
+  std::unique_ptr<std::byte, HostRelease> memory_;
+  std::int64_t bytes_ = 0;
+};
 
 /// Empty buffers for matrices that do not stream.
 struct HostOperands {
@@ -37,7 +67,7 @@ struct HostPlace {
 class HostOperandSets {
  public:
   HostOperandSets(const pipeline::StreamedProblem& streamed, std::int64_t pinned_limit_bytes)
-      : streamed_(streamed), pinned_limit_bytes_(pinned_limit_bytes), copier_(default_copy_threads()) {}
+      : streamed_(streamed), pinned_limit_bytes_(pinned_limit_bytes) {}
 
   /// Allocates the pageable ones. A and B are for the caller to fill.
   [[nodiscard]] CudaResult<> allocate_pageable();
@@ -50,7 +80,6 @@ class HostOperandSets {
   [[nodiscard]] CudaResult<const HostOperands*> of(HostPlace place, std::int64_t ring_bytes, const Release& release);
   /// Every byte of D.
   static void poison_d(const HostOperands& operands, std::uint32_t pattern);
-  [[nodiscard]] HostCopier& copier() { return copier_; }
 
  private:
   [[nodiscard]] std::int64_t pinned_bytes() const;
@@ -59,7 +88,7 @@ class HostOperandSets {
 
   pipeline::StreamedProblem streamed_;
   std::int64_t pinned_limit_bytes_;
-  HostCopier copier_;
+  pgtune_pipeline::detail::Copier copier_;
   HostOperands pageable_;
   struct Held {
     std::unique_ptr<HostOperands> operands;
@@ -68,5 +97,14 @@ class HostOperandSets {
   std::map<HostPlace, Held> pinned_;
   std::uint64_t uses_ = 0;
 };
+
+/// By several threads, as programs copy through a ring; returns once all is copied.
+void copy_bytes(pgtune_pipeline::detail::Copier& copier, std::byte* to, const std::byte* from, std::int64_t bytes);
+
+/// Device memory of the operands that do not stream, by pipeline::Matrix; 0 for those that do.
+using ResidentOperands = std::array<std::uint64_t, 3>;
+
+/// Of a product D = A B.
+[[nodiscard]] OperandSet product_operands(const DeviceSpan& a, const DeviceSpan& b, const DeviceSpan& d);
 
 }  // namespace pgtune::gpu

@@ -5,8 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "pipeline/plan/legality.hpp"
-#include "pipeline/worker/captured_work.hpp"
+#include "pipeline/plan/candidate.hpp"
 #include "tuner/util/middle.hpp"
 
 namespace pgtune::gpu {
@@ -20,7 +19,11 @@ using pipeline::Step;
 using pipeline::StreamUse;
 using pipeline::Submission;
 
+namespace exported = pgtune_pipeline;
+
 constexpr int kKernelTimes = 5;
+/// CUDA 12.8's.
+constexpr int kLeastDriverWithBatches = 12080;
 
 CudaResult<Event> create_order_event() {
   cudaEvent_t event = nullptr;
@@ -43,15 +46,78 @@ CudaResult<> await(cudaStream_t stream, const Event& event) {
   return check(cudaStreamWaitEvent(stream, event.get(), 0), "making a stream wait");
 }
 
+/// What the chunk's kernel works on.
+OperandSet operands_of(const exported::Plan& plan, const exported::Chunk& chunk) {
+  const std::int64_t count = plan.cut == exported::Cut::m ? chunk.m : plan.cut == exported::Cut::n ? chunk.n : chunk.k;
+  const auto span = [&](exported::Matrix matrix, const void* at, std::int64_t pitch) -> DeviceSpan {
+    const exported::detail::Region region = exported::detail::region(plan, matrix, chunk.first, count);
+    return {reinterpret_cast<std::uint64_t>(at),
+            ((region.rows - 1) * pitch + region.columns) * exported::detail::element_bytes(plan, matrix)};
+  };
+  return product_operands(span(exported::Matrix::a, chunk.a, chunk.lda), span(exported::Matrix::b, chunk.b, chunk.ldb),
+                          span(exported::Matrix::d, chunk.d, chunk.ldd));
+}
+
+CudaResult<bool> is_work(cudaGraphNode_t node) {
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  return check(cudaGraphNodeGetType(node, &type), "asking for a node's type").map([&] {
+    return type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeMemcpy || type == cudaGraphNodeTypeMemset;
+  });
+}
+
+/// Of how many kernels, fills and copies a launch consists: it is captured and not run. Precondition: `stream` can be
+/// captured and has nothing left to do.
+CudaResult<int> pieces_of_launch(const std::function<CudaResult<>()>& launch, cudaStream_t stream) {
+  if (auto ok = check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "beginning a capture"); !ok)
+    return tl::unexpected(ok.error());
+  const auto launched = launch();
+  cudaGraph_t captured = nullptr;
+  const auto ended = check(cudaStreamEndCapture(stream, &captured), "ending a capture");
+  const Graph graph(captured);
+  if (!launched) return tl::unexpected(launched.error());
+  if (!ended) return tl::unexpected(ended.error());
+  std::size_t count = 0;
+  auto ok = check(cudaGraphGetNodes(graph.get(), nullptr, &count), "counting nodes");
+  std::vector<cudaGraphNode_t> nodes(count);
+  if (count > 0)
+    ok = ok.and_then([&] { return check(cudaGraphGetNodes(graph.get(), nodes.data(), &count), "listing nodes"); });
+  if (!ok) return tl::unexpected(ok.error());
+  int pieces = 0;
+  for (const cudaGraphNode_t node : nodes) {
+    const auto work = is_work(node);
+    if (!work) return tl::unexpected(work.error());
+    pieces += *work ? 1 : 0;
+  }
+  return pieces;
+}
+
 double host_seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
 
+CudaResult<bool> has_batched_copies() {
+  int version = 0;
+  return check(cudaDriverGetVersion(&version), "asking for the driver's version").map([&] {
+    return version >= kLeastDriverWithBatches;
+  });
+}
+
 LoadedPipeline::LoadedPipeline(const pipeline::StreamedProblem& streamed, const Candidate& candidate,
-                               const HostOperands& host)
-    : streamed_(streamed), candidate_(candidate), schedule_(make_schedule(streamed, candidate)), host_(&host) {}
+                               const HostOperands& host, const ResidentOperands& resident)
+    : streamed_(streamed),
+      candidate_(candidate),
+      plan_(plan_of(streamed, candidate)),
+      steps_(plan_),
+      schedule_(make_schedule(streamed, candidate)),
+      host_(&host),
+      transfers_(plan_) {
+  const auto place = [&](Matrix matrix) -> void* {
+    return streamed.streams(matrix) ? host[matrix].data() : device_pointer(resident[index_of(matrix)]);
+  };
+  operands_ = {place(Matrix::kA), place(Matrix::kB), place(Matrix::kD)};
+}
 
 LoadedPipeline::~LoadedPipeline() = default;
 
@@ -59,16 +125,11 @@ CudaResult<std::unique_ptr<LoadedPipeline>> LoadedPipeline::load(const pipeline:
                                                                  const Candidate& candidate, const HostOperands& host,
                                                                  const ResidentOperands& resident,
                                                                  KernelSource& kernels) {
-  std::unique_ptr<LoadedPipeline> loaded(new LoadedPipeline(streamed, candidate, host));
+  std::unique_ptr<LoadedPipeline> loaded(new LoadedPipeline(streamed, candidate, host, resident));
   LoadedPipeline& self = *loaded;
-  auto ok = ChunkBuffers::allocate(streamed, candidate, self.schedule_.chunks, host, resident)
-                .map([&](ChunkBuffers buffers) { self.buffers_ = std::move(buffers); })
+  auto ok = self.allocate_buffers()
                 .and_then([&] { return self.create_streams(); })
                 .and_then([&] { return self.create_events(); })
-                .and_then([&]() -> CudaResult<> {
-                  if (candidate.memory != HostMemory::kStaged) return {};
-                  return Staging::create(self.schedule_).map([&](auto staging) { self.staging_ = std::move(staging); });
-                })
                 // Kernels are compared on real data: zeros draw less power.
                 .and_then([&] { return self.time_step(Step::kCopyIn); })
                 .and_then([&](double) { return self.make_kernels(kernels); })
@@ -78,6 +139,16 @@ CudaResult<std::unique_ptr<LoadedPipeline>> LoadedPipeline::load(const pipeline:
                 });
   if (!ok) return tl::unexpected(ok.error());
   return loaded;
+}
+
+CudaResult<> LoadedPipeline::allocate_buffers() {
+  cudaError_t code = cudaSuccess;
+  const exported::Status status = transfers_.allocate(code);
+  if (status == exported::Status::out_of_memory) code = cudaErrorMemoryAllocation;
+  if (auto ok = check(code, "allocating buffers"); !ok) return ok;
+  for (int chunk = 0; chunk < steps_.chunks(); ++chunk)
+    sets_.push_back(operands_of(plan_, transfers_.chunk_of(operands_, chunk, 1)));
+  return {};
 }
 
 CudaResult<> LoadedPipeline::create_streams() {
@@ -99,10 +170,8 @@ CudaResult<> LoadedPipeline::create_events() {
   start_ = std::move(*start);
   stop_ = std::move(*stop);
   done_.resize(schedule_.operations.size());
-  awaited_.resize(schedule_.operations.size());
-  for (std::size_t i = 0; i < schedule_.operations.size(); ++i) {
-    awaited_[i] = awaited(schedule_, static_cast<int>(i));
-    for (const int need : awaited_[i]) {
+  for (const exported::detail::Step& step : steps_.steps) {
+    for (const int need : step.awaited) {
       Event& event = done_[static_cast<std::size_t>(need)];
       if (event) continue;
       auto created = create_order_event();
@@ -118,13 +187,12 @@ cudaStream_t LoadedPipeline::stream(int index) const {
 }
 
 CudaResult<> LoadedPipeline::make_kernels(KernelSource& kernels) {
-  const std::vector<OperandSet>& sets = buffers_.operands();
   struct Made {
     Problem problem;
     int stream;
   };
   std::vector<Made> made;
-  for (std::size_t chunk = 0; chunk < sets.size(); ++chunk) {
+  for (std::size_t chunk = 0; chunk < sets_.size(); ++chunk) {
     const Problem problem = chunk_problem(streamed_, candidate_, schedule_.chunks[chunk]);
     // Launches of one stream follow each other, and may share a workspace.
     const int stream = static_cast<int>(chunk) % compute_streams(candidate_);
@@ -133,25 +201,12 @@ CudaResult<> LoadedPipeline::make_kernels(KernelSource& kernels) {
     });
     kernel_of_chunk_.push_back(static_cast<std::size_t>(known - made.begin()));
     if (known != made.end()) continue;
-    auto kernel = kernels.make(problem, sets, chunk, streams_.front().get());
+    auto kernel = kernels.make(problem, sets_, chunk, streams_.front().get());
     if (!kernel) return tl::unexpected(kernel.error());
     made.push_back({problem, stream});
     kernels_.push_back({std::move(kernel->launchable), std::move(kernel->name)});
   }
   return check(cudaStreamSynchronize(streams_.front().get()), "preparing kernels");
-}
-
-DeviceCopy LoadedPipeline::copy_of(const Operation& operation) const {
-  const Matrix matrix = operation.matrix;
-  const bool in = operation.step == Step::kCopyIn;
-  const std::int64_t element = streamed_.element_bytes(matrix), pitch = streamed_.columns(matrix) * element;
-  const pipeline::Region& region = operation.region;
-  std::byte* const host = (*host_)[matrix].data() + region.row * pitch + region.column * element;
-  void* const device = buffers_.slot(matrix, operation.slot);
-  const auto row_bytes = static_cast<std::size_t>(region.columns * element);
-  const auto host_pitch = static_cast<std::size_t>(pitch), rows = static_cast<std::size_t>(region.rows);
-  if (in) return {device, host, row_bytes, host_pitch, row_bytes, rows, cudaMemcpyHostToDevice};
-  return {host, device, host_pitch, row_bytes, row_bytes, rows, cudaMemcpyDeviceToHost};
 }
 
 CudaResult<> LoadedPipeline::enqueue(std::size_t first, std::size_t end, cudaStream_t stream) {
@@ -160,22 +215,15 @@ CudaResult<> LoadedPipeline::enqueue(std::size_t first, std::size_t end, cudaStr
     const auto chunk = static_cast<std::size_t>(operation.chunk);
     return kernels_[kernel_of_chunk_[chunk]].launchable->launch(chunk, stream);
   }
-  if (end - first == 1) {
-    const DeviceCopy copy = copy_of(operation);
-    if (!staging_) return enqueue_copy(copy, stream);
-    return operation.step == Step::kCopyIn ? staging_->copy_in(operation, copy, stream)
-                                           : staging_->copy_out(operation, copy, stream);
-  }
-  std::vector<DeviceCopy> copies;
-  for (std::size_t i = first; i < end; ++i) copies.push_back(copy_of(schedule_.operations[i]));
-  return enqueue_batch(copies, stream);
+  return check(transfers_.enqueue(operands_, steps_, first, end, stream),
+               operation.step == Step::kCopyIn ? "copying to the GPU" : "copying from the GPU");
 }
 
 CudaResult<> LoadedPipeline::issue_call(std::size_t first, std::size_t end, const Pass& pass) {
   const cudaStream_t into = stream(schedule_.operations[first].stream);
   CudaResult<> ok;
   if (pass.only == nullptr) {
-    for (const int need : awaited_[first])
+    for (const int need : steps_.steps[first].awaited)
       ok = ok.and_then([&] { return await(into, done_[static_cast<std::size_t>(need)]); });
   }
   const auto mark = [&](const std::vector<Event>& events) {
@@ -230,7 +278,7 @@ CudaResult<double> LoadedPipeline::run_pass(const Pass& pass, bool as_graph) {
                      : fork().and_then([&] { return issue(pass); }).and_then([&] { return join(); });
   ok = ok.and_then([&] { return record(stop_, first); })
            .and_then([&] { return check(cudaEventSynchronize(stop_.get()), "running the pipeline"); })
-           .and_then([&] { return staging_ ? staging_->drain() : CudaResult<>(); });
+           .and_then([&] { return check(transfers_.drain(), "copying through staging buffers"); });
   if (!ok) {
     // What was enqueued must not outlive its buffers.
     static_cast<void>(cudaDeviceSynchronize());
@@ -289,6 +337,22 @@ CudaResult<pipeline::Timeline> LoadedPipeline::trace() {
     if (!ok) return tl::unexpected(ok.error());
   }
   return timeline_of_marks(schedule_, marks, *total_s);
+}
+
+std::vector<DeviceSpan> LoadedPipeline::buffers() const {
+  std::vector<DeviceSpan> spans;
+  for (const Matrix matrix : pipeline::kMatrices) {
+    if (!streamed_.streams(matrix) || candidate_.memory == HostMemory::kMapped) continue;
+    const auto of_plan = static_cast<exported::Matrix>(matrix);
+    const std::size_t bytes = exported::detail::slot_bytes(plan_, of_plan) * exported::detail::slots_of(plan_, of_plan);
+    // The first chunk's begins where the memory does.
+    const OperandSet& first = sets_.front();
+    const DeviceSpan& begin = first[matrix == Matrix::kA   ? Operand::kA
+                                    : matrix == Matrix::kB ? Operand::kB
+                                                           : Operand::kD];
+    spans.push_back({begin.address, static_cast<std::int64_t>(bytes)});
+  }
+  return spans;
 }
 
 std::vector<cudaStream_t> LoadedPipeline::streams() const {

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
-// One candidate on the GPU: its buffers, streams, events, kernels and, where it has one, its graph.
+// One candidate on the GPU: its streams, events, kernels and, where it has one, its graph. What it copies, when and
+// through which buffers is the code that programs get (pipeline/exported); this loop also measures.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "pipeline/exported/staging.hpp"
 #include "pipeline/plan/records.hpp"
 #include "pipeline/plan/schedule.hpp"
 #include "pipeline/plan/timeline.hpp"
-#include "pipeline/worker/chunk_buffers.hpp"
-#include "pipeline/worker/device_copy.hpp"
+#include "pipeline/worker/chunk_kernels.hpp"
 #include "pipeline/worker/host_operands.hpp"
-#include "pipeline/worker/kernel_source.hpp"
-#include "pipeline/worker/staging.hpp"
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/measure/launch_series.hpp"
 
 namespace pgtune::gpu {
+
+/// Whether the driver has cudaMemcpyBatchAsync.
+[[nodiscard]] CudaResult<bool> has_batched_copies();
 
 class LoadedPipeline {
  public:
@@ -54,11 +56,12 @@ class LoadedPipeline {
   /// By chunk, of how many kernels, fills and copies its product consists.
   [[nodiscard]] CudaResult<std::vector<int>> pieces_of_products();
   /// Its device buffers, to be poisoned so that a copy that is left out shows.
-  [[nodiscard]] std::vector<DeviceSpan> buffers() const { return buffers_.spans(); }
+  [[nodiscard]] std::vector<DeviceSpan> buffers() const;
 
  private:
   LoadedPipeline(const pipeline::StreamedProblem& streamed, const pipeline::Candidate& candidate,
-                 const HostOperands& host);
+                 const HostOperands& host, const ResidentOperands& resident);
+  [[nodiscard]] CudaResult<> allocate_buffers();
   [[nodiscard]] CudaResult<> create_streams();
   [[nodiscard]] CudaResult<> create_events();
   [[nodiscard]] CudaResult<> make_kernels(KernelSource& kernels);
@@ -75,7 +78,6 @@ class LoadedPipeline {
   /// Operations from `first` to before `end`: one, or copies that are made in one call.
   [[nodiscard]] CudaResult<> issue_call(std::size_t first, std::size_t end, const Pass& pass);
   [[nodiscard]] CudaResult<> enqueue(std::size_t first, std::size_t end, cudaStream_t stream);
-  [[nodiscard]] DeviceCopy copy_of(const pipeline::Operation& operation) const;
   [[nodiscard]] CudaResult<> fork();
   [[nodiscard]] CudaResult<> join();
   /// From an idle GPU until the host has all results; returns the host's time.
@@ -83,18 +85,20 @@ class LoadedPipeline {
 
   pipeline::StreamedProblem streamed_;
   pipeline::Candidate candidate_;
-  pipeline::Schedule schedule_;
+  pgtune_pipeline::Plan plan_;
+  pgtune_pipeline::detail::Schedule steps_;
+  pipeline::Schedule schedule_;  ///< the same, as it is explained
   const HostOperands* host_;
-  ChunkBuffers buffers_;
+  pgtune_pipeline::Operands operands_;
+  pgtune_pipeline::detail::Transfers transfers_;
+  std::vector<OperandSet> sets_;  ///< by chunk
   std::vector<Stream> streams_;
   Event start_, stop_;
-  std::vector<Event> ends_;            ///< of streams, for join()
-  std::vector<Event> done_;            ///< by operation; null where nobody waits for it
-  std::vector<Event> before_, after_;  ///< by operation; made for the first trace
-  std::vector<std::vector<int>> awaited_;
+  std::vector<Event> ends_;                    ///< of streams, for join()
+  std::vector<Event> done_;                    ///< by operation; null where nobody waits for it
+  std::vector<Event> before_, after_;          ///< by operation; made for the first trace
   std::vector<KernelSource::Kernel> kernels_;  ///< by chunk problem and stream
   std::vector<std::size_t> kernel_of_chunk_;   ///< index into kernels_
-  std::unique_ptr<Staging> staging_;
   Graph graph_;
   GraphExec executable_;
 };

@@ -4,14 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
 
 #include "pipeline/plan/chunk_plan.hpp"
 #include "pipeline/worker/copy_rates.hpp"
 #include "pipeline/worker/cupti_recorder.hpp"
 #include "pipeline/worker/current_pipeline.hpp"
-#include "pipeline/worker/run_sampler.hpp"
-#include "pipeline/worker/stream_turns.hpp"
+#include "pipeline/worker/loaded_pipeline.hpp"
 #include "pipeline/worker/traced_run.hpp"
+#include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/gpu/measure/measuring_gpu.hpp"
 
 namespace pgtune::gpu {
@@ -19,10 +22,72 @@ namespace {
 
 using pipeline::Candidate;
 using pipeline::Step;
+using Clock = std::chrono::steady_clock;
 
 constexpr int kStepTimes = 3;
 
 }  // namespace
+
+/// Samples of whole runs, with clocks.
+class RunSampler {
+ public:
+  /// `helpers` must outlive the sampler; `stream` is where clocks are read.
+  [[nodiscard]] static CudaResult<RunSampler> create(const HelperKernels& helpers, int sm_count, cudaStream_t stream);
+
+  /// Whole runs for `sample_s` at least, and one at least. With `settle_s`, runs before it until the clock stands still
+  /// (SettlingRule, with this lead-in); whatever ran since the last such sample counts as idling.
+  [[nodiscard]] CudaResult<pipeline::RunSample> sample(LoadedPipeline& loaded, double sample_s, double settle_s);
+
+ private:
+  [[nodiscard]] CudaResult<double> settle(LoadedPipeline& loaded, double settle_s) const;
+
+  ClockMeter clock_;
+  cudaStream_t stream_ = nullptr;
+  Clock::time_point settled_end_;  ///< of the last settled sample
+};
+
+CudaResult<RunSampler> RunSampler::create(const HelperKernels& helpers, int sm_count, cudaStream_t stream) {
+  auto clock = ClockMeter::create(helpers, sm_count);
+  if (!clock) return tl::unexpected(clock.error());
+  RunSampler sampler;
+  sampler.clock_ = std::move(*clock);
+  sampler.stream_ = stream;
+  return sampler;
+}
+
+CudaResult<double> RunSampler::settle(LoadedPipeline& loaded, double settle_s) const {
+  const SettlingRule rule =
+      SettlingRule(settle_s).after(std::chrono::duration<double>(Clock::now() - settled_end_).count());
+  std::vector<SettlingPoint> points;
+  double end_s = 0;
+  while (!has_settled(points, rule)) {
+    pipeline::RunSample one;
+    if (auto ok = loaded.run(one); !ok) return tl::unexpected(ok.error());
+    end_s += one.host_s;
+    points.push_back({end_s, one.host_s});
+  }
+  return end_s;
+}
+
+CudaResult<pipeline::RunSample> RunSampler::sample(LoadedPipeline& loaded, double sample_s, double settle_s) {
+  pipeline::RunSample sample;
+  if (settle_s > 0) {
+    const auto lead_in_s = settle(loaded, settle_s);
+    if (!lead_in_s) return tl::unexpected(lead_in_s.error());
+    sample.lead_in_s = *lead_in_s;
+  }
+  const auto wait = [&] { return check(cudaStreamSynchronize(stream_), "reading clocks"); };
+  auto ok = clock_.clear(stream_).and_then([&] { return clock_.read_before(stream_); }).and_then(wait);
+  do {
+    ok = ok.and_then([&] { return loaded.run(sample); });
+  } while (ok && sample.host_s < sample_s);
+  if (settle_s > 0) settled_end_ = Clock::now();
+  const auto clock_hz =
+      ok.and_then([&] { return clock_.read_after(stream_); }).and_then(wait).and_then([&] { return clock_.mean_hz(); });
+  if (!clock_hz) return tl::unexpected(clock_hz.error());
+  if (*clock_hz > 0) sample.sm_clock_hz = *clock_hz;
+  return sample;
+}
 
 struct PipelineRunner::State : MeasuringGpu {
   RunSampler sampler;

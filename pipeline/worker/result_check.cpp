@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pipeline/plan/checked_rows.hpp"
-#include "pipeline/worker/chunk_buffers.hpp"
+#include "pipeline/plan/chunk_plan.hpp"
 #include "tuner/gpu/measure/check/fault_text.hpp"
 #include "tuner/gpu/measure/check/operand_layout.hpp"
 #include "tuner/gpu/measure/check/tensors.hpp"
@@ -38,8 +37,7 @@ CudaResult<> fetch(T* to, const void* from, std::size_t bytes) {
 }  // namespace
 
 CudaResult<std::unique_ptr<ResultCheck>> ResultCheck::create(const pipeline::StreamedProblem& streamed,
-                                                             const HostOperands& host,
-                                                             const std::array<std::uint64_t, 3>& resident,
+                                                             const HostOperands& host, const ResidentOperands& resident,
                                                              const HelperKernels& helpers,
                                                              const OperationKernels& block, cudaStream_t stream) {
   std::unique_ptr<ResultCheck> made(new ResultCheck(streamed, helpers, block, stream));
@@ -51,7 +49,7 @@ CudaResult<std::unique_ptr<ResultCheck>> ResultCheck::create(const pipeline::Str
 
 const OperationBuffer& ResultCheck::d_of_block() const { return *block_->operation().only_output(); }
 
-CudaResult<> ResultCheck::refer(const HostOperands& host, const std::array<std::uint64_t, 3>& resident) {
+CudaResult<> ResultCheck::refer(const HostOperands& host, const ResidentOperands& resident) {
   const Problem& problem = streamed_.problem;
   const std::int64_t elements = rows_ * problem.n;
   std::int64_t largest = 0;

@@ -25,7 +25,7 @@ class ResultCheck {
   /// `block` computes the product of a block of pipeline::checked_rows(), which are of equal height; it and `helpers`
   /// must outlive the result. Precondition: the problem has its operation.
   [[nodiscard]] static CudaResult<std::unique_ptr<ResultCheck>> create(
-      const pipeline::StreamedProblem& streamed, const HostOperands& host, const std::array<std::uint64_t, 3>& resident,
+      const pipeline::StreamedProblem& streamed, const HostOperands& host, const ResidentOperands& resident,
       const HelperKernels& helpers, const OperationKernels& block, cudaStream_t stream);
 
   /// Compares D, in device memory at `resident_d` where that is not 0, else in `host`. Waits.
@@ -36,7 +36,7 @@ class ResultCheck {
   ResultCheck(const pipeline::StreamedProblem& streamed, const HelperKernels& helpers, const OperationKernels& block,
               cudaStream_t stream)
       : streamed_(streamed), helpers_(&helpers), block_(&block), stream_(stream) {}
-  [[nodiscard]] CudaResult<> refer(const HostOperands& host, const std::array<std::uint64_t, 3>& resident);
+  [[nodiscard]] CudaResult<> refer(const HostOperands& host, const ResidentOperands& resident);
   [[nodiscard]] const OperationBuffer& d_of_block() const;
   [[nodiscard]] CudaResult<> compare() const;
   [[nodiscard]] std::int64_t row_in_d(std::int64_t checked_row) const;

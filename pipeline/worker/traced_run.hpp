@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "pipeline/worker/activity_recorder.hpp"
+#include "pipeline/worker/cupti_recorder.hpp"
 #include "pipeline/worker/loaded_pipeline.hpp"
 
 namespace pgtune::gpu {

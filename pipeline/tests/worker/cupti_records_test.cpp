@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-#include "pipeline/worker/cupti_library.hpp"
+#include "pipeline/worker/cupti_recorder.hpp"
 
 namespace pgtune::gpu {
 namespace {

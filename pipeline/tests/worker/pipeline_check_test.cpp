@@ -5,8 +5,8 @@
 
 #include <numeric>
 
-#include "pipeline/plan/checked_rows.hpp"
-#include "pipeline/worker/host_copier.hpp"
+#include "pipeline/exported/staging.hpp"
+#include "pipeline/plan/chunk_plan.hpp"
 #include "pipeline/worker/result_check.hpp"
 
 namespace pgtune::gpu {
@@ -52,18 +52,18 @@ TEST(CheckedRows, NeverOverlap) {
   }
 }
 
-TEST(HostCopier, CopiesEveryByteOnceWhateverThePitch) {
-  for (const int threads : {1, 2, 5}) {
-    HostCopier copier(threads);
-    for (const std::int64_t rows : {1, 3, 64}) {
-      for (const std::int64_t to_pitch : {7, 9}) {
-        std::vector<std::byte> from(static_cast<std::size_t>(rows * 8)), to(static_cast<std::size_t>(rows * to_pitch));
-        for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i % 251 + 1);
+TEST(ExportedCopier, CopiesEveryByteOnceWhateverThePitch) {
+  for (const unsigned threads : {1U, 2U, 5U}) {
+    pgtune_pipeline::detail::Copier copier(threads);
+    for (const std::size_t rows : {1, 3, 64}) {
+      for (const std::size_t to_pitch : {7, 9}) {
+        std::vector<char> from(rows * 8), to(rows * to_pitch);
+        for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<char>(i % 125 + 1);
         copier.copy({to.data(), from.data(), to_pitch, 8, 7, rows});
-        for (std::int64_t row = 0; row < rows; ++row) {
-          for (std::int64_t i = 0; i < to_pitch; ++i) {
-            const std::byte expected = i < 7 ? from[static_cast<std::size_t>(row * 8 + i)] : std::byte{0};
-            ASSERT_EQ(to[static_cast<std::size_t>(row * to_pitch + i)], expected) << threads << " " << rows;
+        for (std::size_t row = 0; row < rows; ++row) {
+          for (std::size_t i = 0; i < to_pitch; ++i) {
+            const char expected = i < 7 ? from[row * 8 + i] : '\0';
+            ASSERT_EQ(to[row * to_pitch + i], expected) << threads << " " << rows;
           }
         }
       }

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <map>
 
-#include "pipeline/plan/checked_rows.hpp"
+#include "pipeline/plan/chunk_plan.hpp"
 #include "pipeline/plan/space.hpp"
 #include "pipeline/worker/cupti_recorder.hpp"
 #include "pipeline/worker/pipeline_runner.hpp"

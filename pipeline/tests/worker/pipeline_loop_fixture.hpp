@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/plan/legality.hpp"
+#include "pipeline/plan/candidate.hpp"
 #include "pipeline/tests/fake_runtime.hpp"
 #include "pipeline/worker/loaded_pipeline.hpp"
 

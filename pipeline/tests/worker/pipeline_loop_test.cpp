@@ -80,11 +80,14 @@ TEST_F(PipelineLoop, TheDriverSaysWhetherItHasBatchedCopies) {
   EXPECT_FALSE(has_batched_copies());
 }
 
+namespace exported = pgtune_pipeline::detail;
+
 std::vector<std::size_t> batch_bytes;
 std::size_t* batch_failed = nullptr;
 
-cudaError_t batch_of_cuda12(void** to, void** from, std::size_t* bytes, std::size_t count, BatchAttributes* attributes,
-                            std::size_t* first, std::size_t attribute_count, std::size_t* failed, cudaStream_t) {
+cudaError_t batch_of_cuda12(void** to, void** from, std::size_t* bytes, std::size_t count,
+                            exported::Attributes* attributes, std::size_t* first, std::size_t attribute_count,
+                            std::size_t* failed, cudaStream_t) {
   batch_bytes.assign(bytes, bytes + count);
   batch_failed = failed;
   EXPECT_EQ(to[1], batch_bytes.data() + 1);
@@ -96,7 +99,7 @@ cudaError_t batch_of_cuda12(void** to, void** from, std::size_t* bytes, std::siz
 }
 
 cudaError_t batch_of_cuda13(void* const* to, const void* const* from, const std::size_t* bytes, std::size_t count,
-                            BatchAttributes* attributes, std::size_t* first, std::size_t attribute_count,
+                            exported::Attributes* attributes, std::size_t* first, std::size_t attribute_count,
                             cudaStream_t stream) {
   std::size_t failed = 0;
   return batch_of_cuda12(const_cast<void**>(to), const_cast<void**>(from), const_cast<std::size_t*>(bytes), count,
@@ -105,24 +108,24 @@ cudaError_t batch_of_cuda13(void* const* to, const void* const* from, const std:
 
 TEST(DeviceCopy, ABatchIsCalledAsEitherCudaDeclaresIt) {
   batch_bytes.assign(2, 0);
-  const std::vector<DeviceCopy> copies{{nullptr, nullptr, 8, 8, 8, 2}, {batch_bytes.data() + 1, nullptr, 4, 4, 4, 5}};
-  EXPECT_EQ(call_batch(batch_of_cuda12, copies, nullptr), cudaErrorNotSupported);
+  exported::Batch batch({{nullptr, nullptr, 8, 8, 8, 2}, {batch_bytes.data() + 1, nullptr, 4, 4, 4, 5}});
+  EXPECT_EQ(exported::call_batch(batch_of_cuda12, batch, nullptr), cudaErrorNotSupported);
   EXPECT_EQ(batch_bytes, (std::vector<std::size_t>{16, 20}));
   EXPECT_NE(batch_failed, nullptr);
   batch_bytes.assign(2, 0);
-  EXPECT_EQ(call_batch(batch_of_cuda13, copies, nullptr), cudaErrorNotSupported);
+  EXPECT_EQ(exported::call_batch(batch_of_cuda13, batch, nullptr), cudaErrorNotSupported);
   EXPECT_EQ(batch_bytes, (std::vector<std::size_t>{16, 20}));
 }
 
 TEST(DeviceCopy, ABatchIsNotForTheDefaultStreamOrACapture) {
   fake::reset(1);
   char bytes[2] = {1, 2};
-  const std::vector<DeviceCopy> copies{{bytes, bytes + 1, 1, 1, 1, 1}};
-  EXPECT_EQ(enqueue_batch(copies, cudaStreamLegacy).error().code, cudaErrorInvalidValue);
+  const std::vector<exported::DeviceCopy> copies{{bytes, bytes + 1, 1, 1, 1, 1}};
+  EXPECT_EQ(exported::enqueue_batch(copies, cudaStreamLegacy), cudaErrorInvalidValue);
   cudaStream_t stream = nullptr;
   ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
-  EXPECT_EQ(enqueue_batch(copies, stream).error().code, cudaErrorStreamCaptureUnsupported);
+  EXPECT_EQ(exported::enqueue_batch(copies, stream), cudaErrorStreamCaptureUnsupported);
   cudaGraph_t graph = nullptr;
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);

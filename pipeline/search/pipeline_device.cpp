@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "pipeline/search/worker_pipeline_device.hpp"
+#include "pipeline/search/pipeline_device.hpp"
 
 namespace pgtune::device {
 
