@@ -6,7 +6,6 @@
 #include "tests/operations/sample_operation.hpp"
 #include "tests/support/json_edit.hpp"
 #include "tuner/model/json.hpp"
-#include "tuner/model/problem_operands.hpp"
 
 namespace pgtune::operation {
 namespace {
@@ -204,14 +203,6 @@ TEST(Pointers, AreNoDataToCountOrToFillForCases) {
   problem = *pointing_problem(counted)->operation;
   problem.counts = {{"T", CountKind::kSum, 7}};
   EXPECT_THAT(check_operation_problem(problem).error().text(), HasSubstr("Is is no input of whole numbers"));
-}
-
-TEST(Pointers, AreNotTheElementsThatTheyLeadTo) {
-  const Problem problem = pointing_problem(pointing_json()).value();
-  OperationBuffer elements = problem.operation->buffers[7];
-  elements.pointers.reset();
-  EXPECT_FALSE(are_same_elements(elements, problem.operation->buffers[7]));
-  EXPECT_EQ(elements_text(problem.operation->buffers[7]), "pointers to bf16 6");
 }
 
 TEST(Pointers, AreArgumentsOfTemplatesAndNoTensors) {

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 #include <vector>
 
@@ -44,14 +43,6 @@ TEST(Verdict, ATieWhereTheIntervalLiesWithinTheMargin) {
 TEST(Verdict, UnclearWhereTheIntervalHoldsBothSides) {
   EXPECT_EQ(verdict(ratio(0.99, 1.02, 1.05), ratio(0.99, 1.02, 1.05), kMargin), Verdict::kUnclear);
   EXPECT_EQ(verdict({}, {}, kMargin), Verdict::kUnclear);
-}
-
-TEST(Verdict, NamesAreReadBack) {
-  constexpr std::array kAll{Verdict::kFaster, Verdict::kFasterThroughPower, Verdict::kTie, Verdict::kSlower,
-                            Verdict::kUnclear};
-  for (const Verdict value : kAll) EXPECT_EQ(parse_verdict(to_string(value)), value);
-  EXPECT_EQ(to_string(Verdict::kFasterThroughPower), "faster through power");
-  EXPECT_FALSE(parse_verdict("quicker"));
 }
 
 TEST(Verdict, FromPairsOfAWholeFinal) {

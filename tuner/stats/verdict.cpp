@@ -24,13 +24,6 @@ std::string_view to_string(Verdict verdict) {
   return "?";
 }
 
-std::optional<Verdict> parse_verdict(std::string_view text) {
-  for (const auto& [value, name] : kNames) {
-    if (name == text) return value;
-  }
-  return std::nullopt;
-}
-
 std::span<const std::pair<Verdict, std::string_view>> enum_table(Verdict /*of*/) { return kNames; }
 
 Verdict verdict(const LogRatio& time, const LogRatio& cycles, double margin) {

@@ -2,7 +2,6 @@
 // What a measured ratio allows one to say.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -21,7 +20,6 @@ enum class Verdict {
 
 /// "faster", "faster through power", "tie", "slower", "unclear".
 [[nodiscard]] std::string_view to_string(Verdict verdict);
-[[nodiscard]] std::optional<Verdict> parse_verdict(std::string_view text);
 /// All verdicts with their words.
 [[nodiscard]] std::span<const std::pair<Verdict, std::string_view>> enum_table(Verdict of);
 

@@ -9,6 +9,7 @@
 #include <exception>
 #include <mutex>
 #include <numeric>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -34,6 +35,12 @@ std::vector<double> expectations(const std::vector<Problem>& problems, const Mea
   for (const Problem& problem : problems)
     expected_s.push_back(session::expected_search(problem, device.session(), workers).seconds);
   return expected_s;
+}
+
+std::vector<std::string> names_of(const std::vector<std::unique_ptr<MeasuringRun>>& devices) {
+  std::vector<std::string> names;
+  for (const auto& device : devices) names.push_back(device->name());
+  return names;
 }
 
 /// One call of measure_side_by_side().
@@ -247,12 +254,6 @@ class Fleet {
 };
 
 }  // namespace
-
-std::vector<std::string> names_of(const std::vector<std::unique_ptr<MeasuringRun>>& devices) {
-  std::vector<std::string> names;
-  for (const auto& device : devices) names.push_back(device->name());
-  return names;
-}
 
 ExitCode measure_side_by_side(const std::vector<std::unique_ptr<MeasuringRun>>& devices,
                               const std::vector<Problem>& problems, const std::vector<bool>& begun, Terminal& terminal,

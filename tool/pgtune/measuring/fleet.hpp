@@ -4,15 +4,11 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "tool/pgtune/measuring/measuring_run.hpp"
 
 namespace pgtune::tool {
-
-/// MeasuringRun::name() of each.
-[[nodiscard]] std::vector<std::string> names_of(const std::vector<std::unique_ptr<MeasuringRun>>& devices);
 
 /// Has each problem measured by whichever device is free, the longest expected first, until a signal comes; those
 /// that `begun` names after all others. Results are shown in the order of the problems. A problem on which a device

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tool/pgtune/cli/terminal/fleet_view.hpp"
 #include "tool/pgtune/cli/terminal/live_line.hpp"
 #include "tool/pgtune/measuring/announcement.hpp"
 #include "tool/pgtune/measuring/fleet.hpp"
@@ -57,10 +56,10 @@ std::vector<Problem> in_turn(const std::vector<Problem>& problems, const std::ve
   return first;
 }
 
-/// `over`: called after each problem, with how many are over.
-ExitCode measure_in_turn(MeasuringRun& device, const std::vector<Problem>& problems, Terminal& terminal,
-                         ResultDocument& results, const Work& work, const std::function<void(std::size_t)>& over) {
-  std::size_t count = 0;
+ExitCode measure_on_one(MeasuringRun& device, const std::vector<Problem>& problems, Terminal& terminal,
+                        ResultDocument& results, const Work& work) {
+  LiveLine live(terminal);
+  device.show_progress_in(live);
   ExitCode code = ExitCode::kDone;
   const auto signal = [&] { return device.signals().exit_code(); };
   for (const Problem& problem : problems) {
@@ -80,16 +79,8 @@ ExitCode measure_in_turn(MeasuringRun& device, const std::vector<Problem>& probl
       results.add_error(problem, error.what());
       code = worse(code, exit_code(error.kind()));
     }
-    over(++count);
   }
   return code;
-}
-
-ExitCode measure_on_one(MeasuringRun& device, const std::vector<Problem>& problems, Terminal& terminal,
-                        ResultDocument& results, const Work& work) {
-  LiveLine live(terminal);
-  device.show_progress_in(live);
-  return measure_in_turn(device, problems, terminal, results, work, [](std::size_t) {});
 }
 
 /// False where a clock may still be locked.

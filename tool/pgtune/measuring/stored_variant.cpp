@@ -5,7 +5,6 @@
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tuner/device/compile_pool.hpp"
-#include "tuner/session/answer/answered.hpp"
 #include "tuner/space/plan.hpp"
 
 namespace pgtune::tool {
@@ -36,22 +35,6 @@ std::vector<BuildResult> build_planned(const Context& context, const std::vector
   for (std::size_t i = 0; i < planned.size(); ++i)
     out.push_back({builds[i].outcome, {planned[i].variant, planned[i].plan, std::move(builds[i].build)}});
   return out;
-}
-
-std::optional<Variant> best_stored(DatabaseStore& store, const space::TemplateSet& templates, const Problem& problem,
-                                   const DeviceInfo& device, const Conditions& conditions) {
-  const auto answer_of = [&](const space::TemplateSet& searched) {
-    return session::stored_answer(store, {problem, searched, device, Source::kGpu, conditions}, false);
-  };
-  if (const auto answer = answer_of(templates)) return answer->best().variant;
-  std::optional<session::RankedVariant> best;
-  if (templates.definitions().size() > 1) {
-    for (const space::TemplateDefinition& definition : templates.definitions()) {
-      const auto answer = answer_of(space::TemplateSet(definition));
-      if (answer && (!best || answer->best().time_s < best->time_s)) best = answer->best();
-    }
-  }
-  return best ? std::optional(best->variant) : std::nullopt;
 }
 
 }  // namespace pgtune::tool

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Stored variants for commands that measure something else with them: found, planned and built.
+// Variants for commands that measure something else with them: planned and built.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "tool/pgtune/cli/context.hpp"
-#include "tool/pgtune/measuring/database_store.hpp"
 #include "tuner/protocol/messages.hpp"
 #include "tuner/space/template_set.hpp"
 
@@ -32,11 +29,5 @@ struct BuildResult {
 /// Builds all at once, in their order. Throws CommandError where no compiler can be started.
 [[nodiscard]] std::vector<BuildResult> build_planned(const Context& context,
                                                      const std::vector<PlannedVariant>& planned);
-
-/// The best that a search over `templates` found for the problem on GPUs like `device`, else the fastest that searches
-/// over each of them alone did.
-[[nodiscard]] std::optional<Variant> best_stored(DatabaseStore& store, const space::TemplateSet& templates,
-                                                 const Problem& problem, const DeviceInfo& device,
-                                                 const Conditions& conditions);
 
 }  // namespace pgtune::tool

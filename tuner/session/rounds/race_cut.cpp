@@ -12,6 +12,8 @@
 namespace pgtune::session {
 namespace {
 
+constexpr std::size_t kMostEntrants = 96;
+
 std::vector<std::size_t> ascending(const std::vector<double>& keys) {
   std::vector<std::size_t> order(keys.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -42,7 +44,7 @@ bool clearly_slower(const SampleTimes& times, const SampleTimes& incumbent, cons
 int planned_race_looks(int race_rounds) { return std::max(race_rounds - static_cast<int>(kIntervalCut) + 1, 1); }
 
 double entry_margin(std::span<const SampleTimes> screening, double tie_margin) {
-  constexpr double kLeast = 0.03, kNear = 1.3;
+  constexpr double kLeast = 0.03, kMost = 0.20, kNear = 1.3;
   const auto medians_s = medians(screening);
   const double best_s = medians_s.empty() ? 0 : *std::min_element(medians_s.begin(), medians_s.end());
   std::vector<double> ranges;
@@ -51,7 +53,7 @@ double entry_margin(std::span<const SampleTimes> screening, double tie_margin) {
     const auto [low, high] = std::minmax_element(screening[i].begin(), screening[i].end());
     ranges.push_back(*high / *low - 1);
   }
-  return std::min(kMostEntryMargin, std::max({kLeast, 10 * tie_margin, 4 * stats::quantile(ranges, 0.9)}));
+  return std::min(kMost, std::max({kLeast, 10 * tie_margin, 4 * stats::quantile(ranges, 0.9)}));
 }
 
 std::vector<std::size_t> race_entrants(std::span<const SampleTimes> screening, double tie_margin) {

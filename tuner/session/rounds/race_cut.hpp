@@ -12,9 +12,6 @@ namespace pgtune::session {
 /// Per launch and in seconds, of one variant: its screening samples, or its race's samples in the order of rounds.
 using SampleTimes = std::vector<double>;
 
-inline constexpr std::size_t kMostEntrants = 96;
-/// How much slower than the best a variant may have been screened to enter, at most.
-inline constexpr double kMostEntryMargin = 0.20;
 /// Rounds before anybody leaves, and before an interval decides.
 inline constexpr std::size_t kFirstCut = 3, kIntervalCut = 6;
 
@@ -34,7 +31,7 @@ struct RaceRules {
 /// element has a sample.
 [[nodiscard]] double entry_margin(std::span<const SampleTimes> screening, double tie_margin);
 
-/// Indices of those inside the entry margin of the lowest median, the fastest first, at most kMostEntrants.
+/// Indices of those inside the entry margin of the lowest median, the fastest first, at most 96.
 [[nodiscard]] std::vector<std::size_t> race_entrants(std::span<const SampleTimes> screening, double tie_margin);
 
 /// What speaks for each of the screened variants, the least first, at one place each; 0: nothing is known, and then it
