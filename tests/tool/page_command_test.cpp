@@ -90,22 +90,6 @@ TEST_F(PageTest, ComparesWithAnotherDatabase) {
   EXPECT_THAT(missing.err, HasSubstr("none.db"));
 }
 
-TEST_F(PageTest, OpensInTheBrowserThatIsChosen) {
-  ASSERT_EQ(search({"-q"}).exit_code, 0);
-  write("browser", "#!/bin/sh\necho \"$1\" > '" + path("shown") + "'\n");
-  std::filesystem::permissions(path("browser"), std::filesystem::perms::owner_all);
-  launch_.environment["BROWSER"] = path("browser");
-  const Finished opened = pgtune({"report", "--html", path("page.html"), "--open"});
-  EXPECT_EQ(opened.exit_code, 0) << opened.err;
-  await([this] { return !read("shown").empty(); });
-  EXPECT_EQ(read("shown"), path("page.html") + "\n");
-
-  launch_.environment["BROWSER"] = path("no-browser");
-  const Finished none = pgtune({"report", "--html", path("page.html"), "--open"});
-  EXPECT_EQ(none.exit_code, 3);
-  EXPECT_THAT(none.err, AllOf(HasSubstr("no browser can be started"), HasSubstr(path("page.html"))));
-}
-
 TEST_F(PageTest, SaysWhatIsWrong) {
   const Finished empty = pgtune({"report", "--html", path("page.html")});
   EXPECT_EQ(empty.exit_code, 4);  // there is no database at all
@@ -117,11 +101,8 @@ TEST_F(PageTest, SaysWhatIsWrong) {
   const Finished unwritable = pgtune({"report", "--html", path("none/page.html")});
   EXPECT_EQ(unwritable.exit_code, 3);
   EXPECT_THAT(unwritable.err, HasSubstr("cannot write"));
-  const std::vector<std::vector<std::string>> misused{{"--html", "-", "--power"},
-                                                      {"--html", "-", "--csv"},
-                                                      {"--html", "-", "--open"},
-                                                      {"--open"},
-                                                      {"--against", "old.db"}};
+  const std::vector<std::vector<std::string>> misused{
+      {"--html", "-", "--power"}, {"--html", "-", "--csv"}, {"--against", "old.db"}};
   for (std::vector<std::string> words : misused) {
     words.insert(words.begin(), "report");
     const Finished refused = pgtune(words);

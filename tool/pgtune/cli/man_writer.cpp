@@ -121,9 +121,6 @@ Where the files below are.
 .B PAGER, LESS
 What show and report go through on a terminal (default: less, with LESS=FRX); cat for nothing.
 .TP
-.B BROWSER
-What report \-\-open shows the page with (default: xdg\-open).
-.TP
 .B NO_COLOR
 No colours.
 .SH FILES

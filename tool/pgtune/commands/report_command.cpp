@@ -19,7 +19,6 @@
 #include "tool/pgtune/cli/output_file.hpp"
 #include "tool/pgtune/cli/terminal/pager.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
-#include "tool/pgtune/page/browser.hpp"
 #include "tool/pgtune/page/page_data.hpp"
 #include "tool/pgtune/page/page_writer.hpp"
 #include "tool/pgtune/report/boards_report.hpp"
@@ -47,7 +46,7 @@ class ReportCommand final : public Command {
            "pgtune report --power --shape 4096x4096x4096\n"
            "pgtune report --boards --on H200\n"
            "pgtune report --roofline --on H200 --source gpu --csv\n"
-           "pgtune report --html report.html --open";
+           "pgtune report --html report.html";
   }
 
   void add_options(CommandLine& app) override {
@@ -67,7 +66,6 @@ class ReportCommand final : public Command {
     app.add_option("--against", against_, "In the page: what got faster and what slower than in this older database")
         .option_text("FILE")
         .group("Report");
-    app.add_flag("--open", open_, "Show the page in a browser").group("Report");
     add_json_option(app, json_);
     app.add_flag("--csv", csv_, "Print CSV on standard output, in SI units").group(kOutputGroup);
   }
@@ -126,8 +124,6 @@ class ReportCommand final : public Command {
       throw CommandError(ErrorKind::kUsage, "--json, --csv and --html exclude each other. Give one.");
     if (html_.empty() && !against_.empty())
       throw CommandError(ErrorKind::kUsage, "--against adds a comparison to the page. Add --html FILE.");
-    if (open_ && (html_.empty() || html_ == "-"))
-      throw CommandError(ErrorKind::kUsage, "--open shows a page that is a file. Add --html FILE.");
   }
 
   /// Keys of the problems that several boards of one class measured: reading the others' twice can be spared.
@@ -177,7 +173,6 @@ class ReportCommand final : public Command {
     for (const PageSection& section : sections) add(section.results.count, section.report.noun);
     context.terminal().note(
         fmt::format("wrote {}: {}, {} KiB", html_, fmt::join(held, " and "), (page.size() + 1023) / 1024));
-    if (open_) open_in_browser(html_);
     return ExitCode::kDone;
   }
 
@@ -235,7 +230,7 @@ class ReportCommand final : public Command {
   ResultFilter filter_;
   std::string html_, against_;
   std::vector<OfRoom> rooms_;
-  bool open_ = false, power_ = false, roofline_ = false, boards_ = false, json_ = false, csv_ = false;
+  bool power_ = false, roofline_ = false, boards_ = false, json_ = false, csv_ = false;
 };
 
 }  // namespace
