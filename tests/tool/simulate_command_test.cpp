@@ -193,14 +193,5 @@ TEST_F(SimulateCommandTest, TakesTheUnbiasedTablesOfThisBuild) {
   EXPECT_THAT(simulation.at("bias").get<std::string>(), ::testing::HasSubstr("drawn at random"));
 }
 
-TEST_F(SimulateCommandTest, RunsAsIfThereWereNoSeeds) {
-  const auto mean = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"simulate", "--from", PGTUNE_SOURCE_DIR "/recordings/h200-f32.db", "--strategy",
-                               "guided", "--budget", "4", "--repeats", "1", "--json"});
-    return json::parse(pgtune(more).out).at("all")[0].at("mean").get<double>();
-  };
-  EXPECT_NE(mean({}), mean({"--no-seeds"}));
-}
-
 }  // namespace
 }  // namespace pgtune::tool::test

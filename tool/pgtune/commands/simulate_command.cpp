@@ -92,7 +92,6 @@ class SimulateCommand final : public Command {
                    "0.3, the least of a search; at the power cap it is 0.5)")
         .option_text("PERCENT")
         .group(group);
-    app.add_flag("--no-seeds", no_seeds_, "As if the templates had neither seeds nor defaults").group(group);
     app.add_flag("--per-problem", per_problem_, "Losses of every problem too").group(kOutputGroup);
     add_json_option(app, json_);
     app.add_flag("--csv", csv_, "Print CSV on standard output, losses as fractions").group(kOutputGroup);
@@ -114,9 +113,6 @@ class SimulateCommand final : public Command {
       return ExitCode::kNothingValid;
     }
     if (!let_model_learn(context, templates, leave_out, simulation)) return ExitCode::kNothingValid;
-    if (no_seeds_) {
-      for (RecordedTable& table : simulation.tables) table.table.tried_first.clear();
-    }
     simulation.losses = simulate(simulation.tables, simulation.task);
     context.terminal().print(csv_    ? simulation_csv(simulation)
                              : json_ ? simulation_json(simulation).dump(2) + '\n'
@@ -235,7 +231,7 @@ class SimulateCommand final : public Command {
   std::vector<RecordedTable> known_tables_;
   std::vector<Taught> taught_;                                       ///< of each table
   std::vector<std::vector<const RecordedTable*>> foreign_teachers_;  ///< likewise; of those of other tools
-  bool per_problem_ = false, no_seeds_ = false, json_ = false, csv_ = false;
+  bool per_problem_ = false, json_ = false, csv_ = false;
 };
 
 }  // namespace
