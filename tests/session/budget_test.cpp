@@ -50,15 +50,13 @@ TEST(AnsweredAlready, IsWhatASearchWouldReturnUnderTheSameOptions) {
     return answered_already(search.store, key, options).has_value();
   };
   EXPECT_TRUE(answered(search.options)) << "though the space was not tried whole";
-  SessionOptions more = search.options, whole = search.options, forced = search.options, full = search.options;
+  SessionOptions more = search.options, whole = search.options, forced = search.options;
   more.budget.trials = 11;
   whole.budget = {};
   forced.force = true;
-  full.full = true;
   EXPECT_FALSE(answered(more));
   EXPECT_FALSE(answered(whole));
   EXPECT_FALSE(answered(forced));
-  EXPECT_FALSE(answered(full));
   SessionOptions energy = search.options, retry = search.options;
   energy.measure_energy = true;
   retry.retry_failed = true;

@@ -13,7 +13,6 @@ namespace {
 
 using testing::AllOf;
 using testing::Contains;
-using testing::Each;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -78,20 +77,6 @@ TEST(Race, IsNotNeededForAsManyAsTheFinalTakes) {
   EXPECT_TRUE(device.rounds[Stage::kRace].empty());
   EXPECT_EQ(result->answer->raced, 0);
   EXPECT_EQ(search.store.rounds.count(Stage::kRace), 0U);
-}
-
-TEST(Race, FullMeasuresEveryRightVariantInAllRounds) {
-  TestSearch search;
-  search.options.full = true;
-  auto device = search.device();
-  const auto result = search.run(device);
-  ASSERT_TRUE(result && result->answer);
-  EXPECT_THAT(device.incumbents_s, Each(0));
-  ASSERT_EQ(device.rounds[Stage::kRace].size(), 16U);
-  for (const auto& round : device.rounds[Stage::kRace]) EXPECT_EQ(round.size(), kSpace + 2U);
-  EXPECT_EQ(result->answer->raced, kSpace);
-  EXPECT_EQ(device.rounds[Stage::kFinal].front().size(), 10U);
-  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
 }
 
 TEST(Race, WhoFailsIsOutWithItsFailure) {

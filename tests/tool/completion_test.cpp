@@ -39,7 +39,7 @@ TEST_F(CompletionTest, BashOffersWhatFits) {
   EXPECT_EQ(offered("pgtune search --device re", 3), " recording \n");
   EXPECT_EQ(offered("pgtune search --shapes ''", 3), "  \n") << "files, by the shell";
   EXPECT_EQ(offered("pgtune search --budget ''", 3), "  \n");
-  EXPECT_EQ(offered("pgtune search --full --sh", 3), " --shape --shapes \n") << "a flag takes no value";
+  EXPECT_EQ(offered("pgtune search --force --sh", 3), " --shape --shapes \n") << "a flag takes no value";
 }
 
 TEST_F(CompletionTest, ZshScriptKeepsOffZshsSpecialVariables) {

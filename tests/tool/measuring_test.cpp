@@ -255,11 +255,5 @@ TEST_F(MeasuringTest, ASpoiltRoundIsVoidRepeatedAndTold) {
   EXPECT_THAT(search().out, AllOf(HasSubstr("1 round was void and repeated"), HasSubstr("\nnote      ")));
 }
 
-TEST_F(MeasuringTest, FullCutsNothing) {
-  const json object = searched({"--full"});
-  EXPECT_EQ(object.at("race").at("raced"), 10);
-  EXPECT_THAT(search({"--full", "--force"}).err, HasSubstr("race      full: nothing is cut"));
-}
-
 }  // namespace
 }  // namespace pgtune::tool::test

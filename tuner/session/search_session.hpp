@@ -50,7 +50,7 @@ struct SessionOptions {
   std::function<std::shared_ptr<const search::Predictor>()> settled_clocks;
   Objective objective = Objective::kTime;
   bool measure_energy = false;  ///< of the winner and the baseline, also where the objective is time
-  /// Every variant that is right gets all rounds of the race and none is cut: for studies of the race itself.
+  /// No variant is cut in screening, and all that are right are in the final: what a bench asks for.
   bool full = false;
   /// At the power cap: so many of the variants that screened best race, in settled samples of full length. 0: as
   /// settled_race_plan() has it.

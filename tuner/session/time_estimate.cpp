@@ -43,8 +43,7 @@ double expected_race_s(const SessionOptions& options, double launch_s, Sampling 
   }
   // Of some thousand variants a few dozen are near the best, and half of them leave after three rounds.
   constexpr std::size_t kEntrants = 32;
-  const int rounds = options.full ? options.race_rounds : options.race_rounds / 2;
-  return expected_round_s({kRaceSample_s, 0}, kEntrants, launch_s) * rounds;
+  return expected_round_s({kRaceSample_s, 0}, kEntrants, launch_s) * (options.race_rounds / 2);
 }
 
 double expected_final_s(const SessionOptions& options, double launch_s, Sampling sampling) {

@@ -82,9 +82,6 @@ class SearchCommand final : public SearchOptions {
                    "measured of all finalists")
         .option_text("NAME")
         .group(kMeasuringGroup);
-    app.add_flag("--full", full_,
-                 "No cuts: every variant that is right gets all rounds of the race; slow, for studies of the race")
-        .group(kMeasuringGroup);
     app.add_option("--settled", settled_,
                    "At the power cap, race so many of the fastest variants, each in a settled sample of full length "
                    "(a second); without it 25 in shorter ones")
@@ -135,12 +132,12 @@ class SearchCommand final : public SearchOptions {
     }
     // Of a strategy that cannot say when it is enough all is wanted, also where another's answer had enough.
     const bool learns = search::find_strategy(session.strategy)->asks_expectation;
-    session.stop_when_enough = !effort_.empty() || (budget_.empty() && !full_ && learns);
+    session.stop_when_enough = !effort_.empty() || (budget_.empty() && learns);
     for (const Problem& problem : task.problems) {
       const KindOfProblem kind = kind_of(problem);
       if (task.templates.contains(kind)) continue;
       const space::TemplateSet set = problems_.templates_for(context.catalogue(), template_, problem);
-      task.templates.insert({kind, grid_.of(set, learns && !full_)});
+      task.templates.insert({kind, grid_.of(set, learns)});
     }
     if (!effort_.empty()) take_effort(task);
     OwnTemplates templates;
@@ -152,7 +149,6 @@ class SearchCommand final : public SearchOptions {
       throw CommandError(ErrorKind::kUsage,
                          fmt::format("unknown --objective '{}'. Give time, energy or edp.", objective_));
     session.objective = *objective;
-    session.full = full_;
     if (!settled_.empty()) session.settled_entrants = static_cast<std::size_t>(parse_count("--settled", settled_, 2));
     session.force = force_;
     session.this_board = this_board_;
@@ -179,7 +175,7 @@ class SearchCommand final : public SearchOptions {
   MeasuringArguments measuring_;
   GridOption grid_;
   std::string template_, budget_, effort_, strategy_, objective_ = "time", settled_;
-  bool force_ = false, this_board_ = false, retry_failed_ = false, full_ = false, dry_run_ = false, counters_ = false;
+  bool force_ = false, this_board_ = false, retry_failed_ = false, dry_run_ = false, counters_ = false;
 };
 
 }  // namespace

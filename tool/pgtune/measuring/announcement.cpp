@@ -39,8 +39,6 @@ void announce(Terminal& terminal, const Announcement& announcement) {
   terminal.note("device    " + announcement.choice.description);
   for (const std::string& other : announcement.other_devices) terminal.note("device    " + other);
   terminal.note(regime_line(conditions));
-  if (announcement.session.full)
-    terminal.note("race      full: nothing is cut, every variant that is right gets all rounds");
   terminal.note("database  " + announcement.database);
 }
 

@@ -45,7 +45,8 @@ std::string rule_step(const session::Answer& answer) {
       break;
   }
   return fmt::format(
-      "The interval contains 1 and goes beyond {}: neither a tie nor a difference is shown. More rounds (--full) or a "
+      "The interval contains 1 and goes beyond {}: neither a tie nor a difference is shown. More rounds (bench "
+      "--rounds) or a "
       "quieter GPU make it narrower.",
       tie);
 }

@@ -49,7 +49,7 @@ bool has_enough(const Answer& answer) {
 }
 
 std::optional<Answer> answered_already(Store& store, const StoreKey& key, const SessionOptions& options) {
-  if (options.force || options.full) return std::nullopt;
+  if (options.force) return std::nullopt;
   // This board's own comes first, though another's be newer: boards differ.
   for (const Boards boards : {Boards::kThisOne, Boards::kOfClass}) {
     if (boards == Boards::kOfClass && options.this_board) break;

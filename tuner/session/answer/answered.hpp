@@ -22,8 +22,8 @@ namespace pgtune::session {
 /// the board at hand is preferred to one of another board of its class, which with options.this_board is none. The
 /// answer must be complete, or a whole final over as many variants as a trial budget names, or, with
 /// options.stop_when_enough and on no replay, have enough; by the same objective; with energy where that is wanted.
-/// None answers with options.force, with options.full, which is about the rounds, or with options.retry_failed where it
-/// left something to retry. Throws what the store throws.
+/// None answers with options.force, or with options.retry_failed where it left something to retry. Throws what the
+/// store throws.
 [[nodiscard]] std::optional<Answer> answered_already(Store& store, const StoreKey& key, const SessionOptions& options);
 
 /// Whether a search under `options` goes on with trials that earlier ones of the same left; false where it is answered

@@ -83,7 +83,6 @@ Result<RaceResult> Race::run() {
 }
 
 std::vector<std::size_t> Race::pick() const {
-  if (options_.full) return state_.right();
   const auto ranked = state_.ranked();
   std::vector<SampleTimes> screening;
   screening.reserve(ranked.size());
@@ -110,11 +109,11 @@ Result<RoundRunner::End> Race::run_rounds(RoundRunner& runner) {
     if (!end || *end != RoundRunner::End::kRan) return end;
     const int done = runner.rounds();
     round_s = runner.spent_s() / done;
-    if (!options_.full) cut(field);
+    cut(field);
     const std::size_t left = survivors(field).entries.size();
     progress_.round(done, options_.race_rounds, static_cast<std::int64_t>(left),
                     round_s * (options_.race_rounds - done) + expected_final_s(options_, launch_s_));
-    if (left == 0 || (!options_.full && done >= kLeastRounds && left <= rules_.finalists)) break;
+    if (left == 0 || (done >= kLeastRounds && left <= rules_.finalists)) break;
   }
   return RoundRunner::End::kRan;
 }
