@@ -14,8 +14,8 @@
 #include "pipeline/worker/current_pipeline.hpp"
 #include "pipeline/worker/loaded_pipeline.hpp"
 #include "pipeline/worker/traced_run.hpp"
-#include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/gpu/measure/measuring_gpu.hpp"
+#include "tuner/gpu/measure/sample_timer.hpp"
 
 namespace pgtune::gpu {
 namespace {

@@ -173,9 +173,9 @@ class ExportCommand final : public Command {
       return ExitCode::kDone;
     }
     const bool in_two = split_ || !library_.empty();
-    const SplitHeader split = in_two ? write_split_header(content) : SplitHeader{write_callable_header(content), ""};
+    const ExportedText text = in_two ? write_split_header(content) : ExportedText{write_callable_header(content), ""};
     if (!no_verify_) {
-      const auto verified = verify_export(context, content, {split.header, split.source}, verify_);
+      const auto verified = verify_export(context, content, text, verify_);
       if (!verified) {
         context.terminal().error("nothing was written, because of what is wrong above");
         return ExitCode::kNothingValid;
@@ -184,11 +184,9 @@ class ExportCommand final : public Command {
     }
     if (!library_.empty()) {
       write_library(context, content);
-    } else if (split_) {
-      write_output_file(std::filesystem::path(output_).replace_extension(".cpp"), split.source);
-      write(context, split.header, content.entries.size());
     } else {
-      write(context, split.header, content.entries.size());
+      if (split_) write_output_file(std::filesystem::path(output_).replace_extension(".cpp"), text.source);
+      write(context, text.header, content.entries.size());
     }
     return ExitCode::kDone;
   }

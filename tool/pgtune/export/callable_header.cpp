@@ -13,7 +13,6 @@
 #include "tool/pgtune/export/callable_tables.hpp"
 #include "tool/pgtune/export/cpp_names.hpp"
 #include "tool/pgtune/export/cuda_words.hpp"
-#include "tool/pgtune/export/jit_tables.hpp"
 #include "tool/pgtune/export/kinds.hpp"
 #include "tool/pgtune/export/operation_code.hpp"
 #include "tool/pgtune/export/template_code.hpp"
@@ -206,7 +205,7 @@ std::string write_callable_header(const CallableHeader& content) {
   return header_text(content, images_of(content), content_hash(content, ""));
 }
 
-SplitHeader write_split_header(const CallableHeader& content) {
+ExportedText write_split_header(const CallableHeader& content) {
   // Another name than the whole header's: a program that has both does not mix them up.
   const std::string hash = content_hash(content, "split");
   const std::string source =

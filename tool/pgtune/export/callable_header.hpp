@@ -75,12 +75,13 @@ struct CallableHeader {
 /// nothing to say; there is at least one entry.
 [[nodiscard]] std::string write_callable_header(const CallableHeader& content);
 
-/// The same in two files: programs include the header, and compile the source, which holds the kernels' machine code,
-/// once. The source includes the header as content.file_name.
-struct SplitHeader {
+/// What a program compiles: the header, and the source with its kernels where they are apart.
+struct ExportedText {
   std::string header, source;
 };
-[[nodiscard]] SplitHeader write_split_header(const CallableHeader& content);
+/// The same in two files: programs include the header, and compile the source, which holds the kernels' machine code,
+/// once. The source includes the header as content.file_name.
+[[nodiscard]] ExportedText write_split_header(const CallableHeader& content);
 
 /// The most that a template or an operation of the export has of each.
 struct CallableSizes {

@@ -128,7 +128,7 @@ std::string package_text(const CallableHeader& content, std::string_view file) {
 std::vector<PackageFile> write_package(const CallableHeader& content) {
   const std::string name = package_name(content.name_space);
   const auto file = [&](std::string_view source) { return package_text(content, source); };
-  SplitHeader split = write_split_header(content);
+  ExportedText split = write_split_header(content);
   const std::string cmake = fmt::format("lib/cmake/{0}/{0}Config", name);
   return {{cmake + ".cmake", file("config.cmake")},
           {cmake + "Version.cmake", file("config-version.cmake")},

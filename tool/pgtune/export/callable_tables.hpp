@@ -19,4 +19,8 @@ enum class ImageForm { kInline, kDefinition };
 [[nodiscard]] std::string image_arrays(const CallableHeader& content, ImageForm form);
 [[nodiscard]] std::string image_declarations(const CallableHeader& content);
 
+/// In their place in a header of sources (`--jit`): kFiles, kJitImages and the most that an image has of headers and
+/// options. Each file of the templates is there once.
+[[nodiscard]] std::string jit_tables(const CallableHeader& content);
+
 }  // namespace pgtune::tool

@@ -10,11 +10,6 @@
 
 namespace pgtune::tool {
 
-/// What a program would compile: the header, and the source with its kernels where they are apart.
-struct ExportedText {
-  std::string header, source;
-};
-
 /// Compiles the text with the host's compiler and runs every entry of a GPU's class there: its result must be the
 /// worker's own launch's bit for bit, over poisoned workspaces and between unmapped memory. Returns a sentence with the
 /// times. Where `asked` is false, and there is no such GPU, no compiler or no cuda.h, or another pgtune has the GPU,
