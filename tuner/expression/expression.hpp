@@ -56,13 +56,6 @@ class Expression {
   [[nodiscard]] Result<std::int64_t> evaluate(std::span<const std::int64_t> values,
                                               std::span<const std::uint32_t> slots) const;
 
-  /// Bounds of the value where each name lies between its own. Nothing where they cannot be told by adding, multiplying
-  /// and comparing: a choice, division or shift that depends on more than one possible value, or a fault.
-  [[nodiscard]] std::optional<Bounds> bounds(std::span<const Bounds> values,
-                                             std::span<const std::uint32_t> slots) const;
-  /// Whether bounds() can tell something whatever is not known: nothing but adding, multiplying and comparing.
-  [[nodiscard]] bool has_bounds() const;
-
   /// C++17 that computes the value by the functions of exported/checked.hpp and sets the bool `x` where evaluate() is
   /// an error. cpp_names[i] is what names()[i] is called there: an identifier of a std::int64_t.
   [[nodiscard]] std::string cpp(std::span<const std::string> cpp_names) const;

@@ -5,14 +5,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
-#include "tuner/space/legal_walk.hpp"
-#include "tuner/space/rule_schedule.hpp"
-#include "tuner/space/walk_limits.hpp"
+#include "tuner/space/places.hpp"
+#include "tuner/space/variant_scope.hpp"
 #include "tuner/template/variant_check.hpp"
 
 namespace pgtune::space {
 namespace {
+
+/// A search can neither hold nor try more; each variant takes about a kilobyte.
+constexpr std::size_t kMaxVariants = 1'000'000;
+/// Half a minute or so of walking.
+constexpr std::int64_t kMaxSteps = 400'000'000;
+
+const char* word_of(Removal::Kind kind) {
+  switch (kind) {
+    case Removal::Kind::kConstraint:
+      return "constraint";
+    case Removal::Kind::kPolicy:
+      return "policy rule";
+    case Removal::Kind::kLegality:
+      return "legality rule";
+    case Removal::Kind::kPreset:
+      break;
+  }
+  return "preset rule";
+}
 
 /// Product of the numbers of values of the parameters from each on; nothing where it does not fit.
 std::optional<std::vector<std::int64_t>> points_below(const TemplateDefinition& definition) {
@@ -24,25 +44,46 @@ std::optional<std::vector<std::int64_t>> points_below(const TemplateDefinition& 
   return below;
 }
 
+/// Each rule is checked as soon as what it needs has values, and before that by what it can still become.
 class Walk {
  public:
-  Walk(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device)
+  /// kList: variants alone, many times faster: all rules cut branches, in whatever order cuts most. kCount: rules of
+  /// legality and preset are checked on whole points that passed those before them, and each rule's removals counted.
+  enum class Purpose { kList, kCount };
+
+  Walk(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device, Purpose purpose)
       : definition_(definition),
-        schedule_(definition, problem, device, RuleSchedule::Rules::kSearch),
-        values_(schedule_.initial_values()),
-        current_(definition.default_variant()) {
+        counts_(purpose == Purpose::kCount),
+        places_(definition, problem, device),
+        chosen_(definition.parameters.size()) {
     for (const Parameter& parameter : definition.parameters) {
-      auto& numbers = numeric_values_.emplace_back();
+      auto& numbers = numbers_.emplace_back();
       for (const ParameterValue& value : parameter.values) numbers.push_back(numeric_value(value));
     }
-    for (const std::int64_t value : values_) bounds_.push_back({value, value});
-    for (std::size_t i = 0; i < numeric_values_.size(); ++i) leave_open(i);
-    add_removals(definition.constraints, Removal::Kind::kConstraint);
-    add_removals(definition.policy, Removal::Kind::kPolicy);
-    add_removals(definition.legality, Removal::Kind::kLegality);
-    if (definition.limits_to_preset()) add_removals(definition.preset, Removal::Kind::kPreset);
+    levels_.resize(places_.memory().known().size());
+    for (std::size_t i = 0; i < numbers_.size(); ++i) levels_[places_.parameter(i)] = i + 1;
+    for (const NamedExpression& entry : definition.derived) add_derived(entry);
+    checks_.resize(preset_level() + 1);
+    outlooks_.resize(legality_level());
+    // Levels in ascending order, so a derived value lands behind the rules that guard it.
+    for (std::size_t level = 0; level < checks_.size(); ++level) {
+      for_each_rule([&](const Rule& rule, Removal::Kind kind, std::size_t number) {
+        if (level_of(rule, kind) == level) schedule(rule, level, number);
+      });
+    }
+    for (std::vector<Check>& checks : checks_) {
+      for (Check& check : checks) check.program = StepProgram::compile(check.steps, places_.memory());
+    }
+    for_each_rule([&](const Rule& rule, Removal::Kind kind, std::size_t number) {
+      if (level_of(rule, kind) < legality_level()) look_ahead(rule, number);
+      if (counts_) out_.removals.push_back({definition_.name, rule.expression.text(), rule.reason, kind, 0});
+    });
+    values_ = places_.memory().values();
+    bounds_ = places_.memory().bounds();
+    for (std::size_t i = 0; i < numbers_.size(); ++i) leave_open(i);
   }
 
+  /// Errors (usage): a space that is too large, an expression that fails. Works once.
   Result<Enumeration> run() {
     auto below = points_below(definition_);
     if (!below) {
@@ -56,131 +97,313 @@ class Walk {
   }
 
  private:
-  void add_removals(const std::vector<Rule>& rules, Removal::Kind kind) {
-    for (const Rule& rule : rules)
-      out_.removals.push_back({definition_.name, rule.expression.text(), rule.reason, kind, 0});
+  static constexpr std::size_t kNoRule = std::numeric_limits<std::size_t>::max();
+
+  /// Steps that run as one: with kCount a rule by itself, or a derived value.
+  struct Check {
+    std::vector<StepProgram::Step> steps;
+    std::size_t rule = kNoRule;  ///< its place in out_.removals, with kCount
+    StepProgram program = {};
+  };
+  struct Outlook {
+    StepProgram program;
+    std::size_t rule;
+  };
+  struct Derived {
+    StepProgram::Step step;
+    std::size_t level;               ///< parameters that have values before it does
+    std::vector<std::size_t> needs;  ///< earlier ones, not known by themselves
+    bool scheduled = false;
+  };
+
+  /// With kCount, behind the levels of parameters.
+  [[nodiscard]] std::size_t legality_level() const { return numbers_.size() + 1; }
+  [[nodiscard]] std::size_t preset_level() const { return numbers_.size() + 2; }
+
+  /// visit(rule, kind, number), in the order in which they may rely on each other.
+  template <typename Visit>
+  void for_each_rule(const Visit& visit) const {
+    std::size_t number = 0;
+    const auto all_of = [&](const std::vector<Rule>& rules, Removal::Kind kind) {
+      for (const Rule& rule : rules) visit(rule, kind, number++);
+    };
+    all_of(definition_.constraints, Removal::Kind::kConstraint);
+    all_of(definition_.policy, Removal::Kind::kPolicy);
+    all_of(definition_.legality, Removal::Kind::kLegality);
+    if (definition_.limits_to_preset()) all_of(definition_.preset, Removal::Kind::kPreset);
+  }
+
+  void add_derived(const NamedExpression& entry) {
+    const std::size_t level = level_of(entry.expression);
+    const StepProgram::Step step = places_.add_step(entry);
+    std::vector<std::size_t> needs = needs_of(step);
+    levels_.resize(places_.memory().known().size());
+    levels_[*step.target] = level;
+    derived_.push_back({step, level, std::move(needs)});
+  }
+
+  [[nodiscard]] std::vector<std::uint32_t> unknown_places(const StepProgram::Step& step) const {
+    return StepProgram::unknown_places(step.expression, step.places, places_.memory());
+  }
+
+  /// Derived values that a step uses itself.
+  [[nodiscard]] std::vector<std::size_t> needs_of(const StepProgram::Step& step) const {
+    std::vector<std::size_t> out;
+    for (const std::uint32_t place : unknown_places(step)) {
+      for (std::size_t i = 0; i < derived_.size(); ++i) {
+        if (*derived_[i].step.target == place) out.push_back(i);
+      }
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::size_t level_of(const Expression& expression) const {
+    std::size_t level = 0;
+    for (const std::uint32_t place : unknown_places(places_.rule(expression))) level = std::max(level, levels_[place]);
+    return level;
+  }
+  [[nodiscard]] std::size_t level_of(const Rule& rule, Removal::Kind kind) const {
+    if (counts_ && kind == Removal::Kind::kLegality) return legality_level();
+    if (counts_ && kind == Removal::Kind::kPreset) return preset_level();
+    return level_of(rule.expression);
+  }
+
+  /// Adds a rule to a level, and what computes the derived values that it needs to the levels where those can be had;
+  /// where it is checked on whole points alone, right before it.
+  void schedule(const Rule& rule, std::size_t level, std::size_t number) {
+    const StepProgram::Step step = places_.rule(rule.expression);
+    for (const std::size_t needed : needs_of(step)) schedule_derived(needed, level);
+    add_step(level, step, counts_ ? number : kNoRule);
+  }
+
+  void schedule_derived(std::size_t index, std::size_t level_of_rule) {
+    Derived& own = derived_[index];
+    if (own.scheduled) return;
+    own.scheduled = true;
+    for (const std::size_t needed : own.needs) schedule_derived(needed, level_of_rule);
+    add_step(level_of_rule < legality_level() ? own.level : level_of_rule, own.step, kNoRule);
+  }
+
+  void add_step(std::size_t level, const StepProgram::Step& step, std::size_t rule) {
+    std::vector<Check>& checks = checks_[level];
+    if (checks.empty() || counts_) checks.push_back({{}, rule});
+    checks.back().steps.push_back(step);
+  }
+
+  /// Looks ahead at a rule from the levels before its own on.
+  void look_ahead(const Rule& own, std::size_t number) {
+    const StepProgram::Step rule = places_.rule(own.expression);
+    if (!has_bounds(rule)) return;
+    std::vector<bool> needed(derived_.size()), parameters(legality_level());
+    std::size_t decided = 0;  // from here on everything that has no bounds by itself is known
+    const auto add = [&](const StepProgram::Step& step) {
+      for (const std::uint32_t place : unknown_places(step)) {
+        const std::size_t parameter = place - places_.parameter(0);
+        if (parameter < numbers_.size()) parameters[parameter + 1] = true;
+      }
+      for (const std::size_t index : needs_of(step)) needed[index] = true;
+    };
+    add(rule);
+    std::vector<StepProgram::Step> steps;
+    for (std::size_t i = derived_.size(); i-- > 0;) {
+      if (!needed[i]) continue;
+      add(derived_[i].step);
+      if (!has_bounds(derived_[i].step)) decided = std::max(decided, derived_[i].level);
+      steps.push_back(derived_[i].step);
+    }
+    std::reverse(steps.begin(), steps.end());
+    steps.push_back(rule);
+    constexpr std::ptrdiff_t kFewest = 4;  // of fewer it costs more than it saves
+    if (std::count(parameters.begin(), parameters.end(), true) < kFewest) return;
+    const std::size_t level = level_of(own.expression);
+    std::ptrdiff_t bound = 0;
+    for (std::size_t at = 0; at < level; ++at) {
+      bound += parameters[at] ? 1 : 0;
+      if (parameters[at] && at >= decided && bound > 1)
+        outlooks_[at].push_back({StepProgram::compile(steps, places_.memory()), counts_ ? number : kNoRule});
+    }
+  }
+
+  [[nodiscard]] bool has_bounds(const StepProgram::Step& step) const {
+    return StepProgram::has_bounds(step.expression, step.places, places_.memory());
+  }
+
+  /// A parameter that has no value yet may have any of its own.
+  void leave_open(std::size_t parameter) {
+    const auto& numbers = numbers_[parameter];
+    const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
+    bounds_[places_.parameter(parameter)] = {*low, *high};
   }
 
   /// Everything below the values of the first `bound` parameters.
   Result<void> descend(std::size_t bound) {
-    if (++steps_ > kMaxSteps) {
+    if (++walked_ > kMaxSteps) {
       return fail(ErrorKind::kUsage,
                   fmt::format("the space of '{}' is too large to walk ({} points): list fewer values, or put the "
                               "parameters that constraints tie together next to each other",
                               definition_.name, out_.space));
     }
-    const auto removed = RuleSchedule::run(schedule_.constraints_after(bound), values_);
-    if (!removed) return with_values(removed.error(), bound);
-    if (*removed) {
-      out_.removals[**removed].removed += below_[bound];
+    const auto passes = pass(bound, bound);
+    if (!passes) return tl::unexpected<Error>(passes.error());
+    if (!*passes) return {};
+    if (bound == numbers_.size()) return leaf();
+    for (const Outlook& outlook : outlooks_[bound]) {
+      if (!outlook.program.hopeless(bounds_.data())) continue;
+      remove(outlook.rule, bound);
       return {};
     }
-    if (bound == numeric_values_.size()) return leaf();
-    for (const RuleSchedule::Outlook& outlook : schedule_.outlooks_after(bound)) {
-      if (const auto hopeless = RuleSchedule::hopeless(outlook, bounds_)) {
-        out_.removals[*hopeless].removed += below_[bound];
-        return {};
-      }
-    }
-    const std::size_t slot = schedule_.parameter_slot(bound);
-    for (std::size_t i = 0; i < numeric_values_[bound].size(); ++i) {
-      values_[slot] = numeric_values_[bound][i];
-      bounds_[slot] = {values_[slot], values_[slot]};
-      current_.parameters[bound].value = definition_.parameters[bound].values[i];
+    const std::uint32_t place = places_.parameter(bound);
+    for (std::size_t i = 0; i < numbers_[bound].size(); ++i) {
+      values_[place] = numbers_[bound][i];
+      bounds_[place] = {values_[place], values_[place]};
+      chosen_[bound] = i;
       if (auto walked = descend(bound + 1); !walked) return walked;
     }
     leave_open(bound);
     return {};
   }
 
-  /// A parameter that has no value yet may have any of its own.
-  void leave_open(std::size_t parameter) {
-    const auto& numbers = numeric_values_[parameter];
-    const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
-    bounds_[schedule_.parameter_slot(parameter)] = {*low, *high};
-  }
-
   Result<void> leaf() {
+    const std::size_t bound = numbers_.size();
     ++out_.after_constraints;
-    const auto removed = RuleSchedule::run(schedule_.legality(), values_);
-    if (!removed) return with_values(removed.error(), numeric_values_.size());
-    if (*removed) {
-      ++out_.removals[**removed].removed;
-      return {};
-    }
+    const auto legal = pass(legality_level(), bound);
+    if (!legal) return tl::unexpected<Error>(legal.error());
+    if (!*legal) return {};
     ++out_.legal;
-    const auto left_out = RuleSchedule::run(schedule_.preset(), values_);
-    if (!left_out) return with_values(left_out.error(), numeric_values_.size());
-    if (*left_out) {
-      ++out_.removals[**left_out].removed;
-      return {};
-    }
+    const auto in_preset = pass(preset_level(), bound);
+    if (!in_preset) return tl::unexpected<Error>(in_preset.error());
+    if (!*in_preset) return {};
     if (out_.variants.size() == kMaxVariants) {
       return fail(ErrorKind::kUsage,
                   fmt::format("the space of '{}' has more than {} legal variants; add constraints or "
                               "list fewer values",
                               definition_.name, kMaxVariants));
     }
-    out_.variants.push_back(current_);
+    Variant& variant = out_.variants.emplace_back();
+    variant.template_name = definition_.name;
+    variant.parameters.reserve(bound);
+    for (std::size_t i = 0; i < bound; ++i) variant.parameters.push_back(assignment(i));
     return {};
   }
 
-  [[nodiscard]] tl::unexpected<Error> with_values(Error error, std::size_t bound) const {
+  /// Whether the first `bound` parameters' values pass what is checked at `level`.
+  Result<bool> pass(std::size_t level, std::size_t bound) {
+    for (const Check& check : checks_[level]) {
+      const StepProgram::End end = check.program.run(values_.data());
+      if (end == StepProgram::End::kPassed) continue;
+      if (end == StepProgram::End::kFault) return fault(check, bound);
+      remove(check.rule, bound);
+      return false;
+    }
+    return true;
+  }
+
+  void remove(std::size_t rule, std::size_t bound) {
+    if (rule != kNoRule) out_.removals[rule].removed += below_[bound];
+  }
+
+  /// Evaluates the steps again, which tells what is wrong.
+  [[nodiscard]] tl::unexpected<Error> fault(const Check& check, std::size_t bound) {
+    Error error;
+    for (const StepProgram::Step& step : check.steps) {
+      auto value = step.expression.evaluate(values_, step.places);
+      if (!value) {
+        error = std::move(value.error());
+        error.context.push_back(what(step, check.rule));
+        break;
+      }
+      if (step.target) values_[*step.target] = *value;
+    }
     std::string values;
     for (std::size_t i = 0; i < bound; ++i) {
-      const Assignment& assignment = current_.parameters[i];
-      values += fmt::format("{}{}={}", i == 0 ? "" : ",", assignment.name, to_string(assignment.value));
+      const Assignment own = assignment(i);
+      values += fmt::format("{}{}={}", i == 0 ? "" : ",", own.name, to_string(own.value));
     }
     if (!values.empty()) error.message += "\n  with " + values;
     return fail(std::move(error), fmt::format("template '{}'", definition_.name));
   }
 
+  /// A step's name in messages.
+  [[nodiscard]] std::string what(const StepProgram::Step& step, std::size_t rule) const {
+    for (std::size_t i = 0; i < derived_.size(); ++i) {
+      if (step.target && derived_[i].step.target == step.target)
+        return fmt::format("derived value '{}'", definition_.derived[i].name);
+    }
+    return rule == kNoRule ? "rule" : word_of(out_.removals[rule].kind);
+  }
+
+  [[nodiscard]] Assignment assignment(std::size_t parameter) const {
+    const Parameter& own = definition_.parameters[parameter];
+    return {own.name, own.values[chosen_[parameter]]};
+  }
+
   const TemplateDefinition& definition_;
-  RuleSchedule schedule_;
+  bool counts_;
+  Places places_;
+  std::vector<std::vector<std::int64_t>> numbers_;  ///< of each parameter's values
+  std::vector<std::size_t> levels_;                 ///< by place: parameters that have values before it does
+  std::vector<Derived> derived_;
+  std::vector<std::vector<Check>> checks_;  ///< by parameters that have values, then legality, then preset
+  std::vector<std::vector<Outlook>> outlooks_;
   std::vector<std::int64_t> values_;
-  std::vector<std::vector<std::int64_t>> numeric_values_;
   std::vector<Bounds> bounds_;       ///< of each place in values_, given the parameters that have values
   std::vector<std::int64_t> below_;  ///< points of a subtree whose first i parameters are bound
-  Variant current_;
-  std::int64_t steps_ = 0;
+  std::vector<std::size_t> chosen_;
+  std::int64_t walked_ = 0;
   Enumeration out_;
 };
+
+/// Computes the derived values that `expression` needs and that the scope lacks.
+Result<void> add_derived(const Expression& expression, const TemplateDefinition& definition, VariantScope& scope) {
+  for (const std::string& name : expression.names()) {
+    if (scope.value(name)) continue;
+    const auto entry = std::find_if(definition.derived.begin(), definition.derived.end(),
+                                    [&](const NamedExpression& own) { return own.name == name; });
+    if (auto added = add_derived(entry->expression, definition, scope); !added) return added;
+    auto value = entry->expression.evaluate(scope);
+    if (!value) return fail(std::move(value.error()), fmt::format("derived value '{}'", name));
+    scope.set(entry->name, *value);
+  }
+  return {};
+}
+
+/// The first of `rules` that is zero.
+Result<const Rule*> first_broken(const std::vector<Rule>& rules, Removal::Kind kind,
+                                 const TemplateDefinition& definition, VariantScope& scope) {
+  for (const Rule& rule : rules) {
+    if (auto added = add_derived(rule.expression, definition, scope); !added)
+      return tl::unexpected<Error>(std::move(added.error()));
+    auto value = rule.expression.evaluate(scope);
+    if (!value) return fail(std::move(value.error()), word_of(kind));
+    if (*value == 0) return &rule;
+  }
+  return nullptr;
+}
 
 }  // namespace
 
 Result<Enumeration> enumerate(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device) {
   if (auto checked = check_problem(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
-  return Walk(definition, problem, device).run();
+  return Walk(definition, problem, device, Walk::Purpose::kCount).run();
 }
 
 Result<VariantList> legal_variants(const TemplateDefinition& definition, const Problem& problem,
                                    const DeviceInfo& device) {
   if (auto checked = check_problem(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
-  if (const auto below = points_below(definition)) {
-    if (auto variants = walk_legal(definition, problem, device))
-      return VariantList{below->front(), std::move(*variants)};
-  }
-  return Walk(definition, problem, device).run();
+  if (auto listed = Walk(definition, problem, device, Walk::Purpose::kList).run()) return std::move(*listed);
+  return Walk(definition, problem, device, Walk::Purpose::kCount)
+      .run();  // in the order in which rules guard each other
 }
 
 Result<std::optional<std::string>> why_illegal(const TemplateDefinition& definition, const Variant& variant,
                                                const Problem& problem, const DeviceInfo& device) {
-  if (auto checked = check_problem(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
-  if (auto checked = check_variant(definition, variant); !checked) return tl::unexpected<Error>(checked.error());
-  const RuleSchedule schedule(definition, problem, device, RuleSchedule::Rules::kLegal);
-  std::vector<std::int64_t> values = schedule.initial_values();
-  const std::size_t count = variant.parameters.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    values[schedule.parameter_slot(i)] = numeric_value(variant.parameters[i].value);
-  }
-  for (std::size_t level = 0; level <= count + 1; ++level) {
-    const bool legality = level > count;
-    const auto removed = RuleSchedule::run(legality ? schedule.legality() : schedule.constraints_after(level), values);
-    if (!removed) return fail(removed.error(), fmt::format("variant '{}'", variant.key()));
-    if (!*removed) continue;
-    const std::size_t rule = **removed;
-    return legality ? definition.legality[rule - definition.constraints.size()].reason
-                    : definition.constraints[rule].reason;
+  auto scope = VariantScope::of_facts(definition, variant, problem, device);
+  if (!scope) return tl::unexpected<Error>(std::move(scope.error()));
+  for (const auto& [rules, kind] : {std::pair{&definition.constraints, Removal::Kind::kConstraint},
+                                    std::pair{&definition.legality, Removal::Kind::kLegality}}) {
+    const auto broken = first_broken(*rules, kind, definition, *scope);
+    if (!broken) return fail(broken.error(), fmt::format("variant '{}'", variant.key()));
+    if (*broken != nullptr) return (*broken)->reason;
   }
   return std::nullopt;
 }

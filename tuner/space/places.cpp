@@ -5,6 +5,11 @@
 
 namespace pgtune::space {
 
+std::int64_t numeric_value(const ParameterValue& value) {
+  if (const auto* const label = std::get_if<std::string>(&value)) return label_value(*label);
+  return std::get<std::int64_t>(value);
+}
+
 Places::Places(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device) {
   const auto add_facts = [this](const std::vector<std::string>& names, const std::vector<std::int64_t>& values) {
     for (std::size_t i = 0; i < names.size(); ++i) by_name_[names[i]] = memory_.add_place(values[i]);

@@ -12,6 +12,9 @@
 
 namespace pgtune::space {
 
+/// A parameter's value as expressions see it.
+[[nodiscard]] std::int64_t numeric_value(const ParameterValue& value);
+
 class Places {
  public:
   /// Facts of device and problem, which are known, then the parameters, which are not.

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "tuner/space/rule_schedule.hpp"
-
 namespace pgtune::space {
 
 PointEvaluator::PointEvaluator(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device)

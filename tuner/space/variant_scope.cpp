@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "tuner/space/rule_schedule.hpp"
+#include "tuner/space/places.hpp"
 #include "tuner/template/builtin_names.hpp"
 #include "tuner/template/variant_check.hpp"
 
@@ -14,8 +14,8 @@ std::optional<std::int64_t> VariantScope::value(std::string_view name) const {
   return found == values_.end() ? std::nullopt : std::optional(found->second);
 }
 
-Result<VariantScope> VariantScope::create(const TemplateDefinition& definition, const Variant& variant,
-                                          const Problem& problem, const DeviceInfo& device) {
+Result<VariantScope> VariantScope::of_facts(const TemplateDefinition& definition, const Variant& variant,
+                                            const Problem& problem, const DeviceInfo& device) {
   if (auto checked = check_problem(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
   if (auto checked = check_variant(definition, variant); !checked) return tl::unexpected<Error>(checked.error());
   VariantScope out;
@@ -26,15 +26,22 @@ Result<VariantScope> VariantScope::create(const TemplateDefinition& definition, 
   for (std::size_t i = 0; i < definition.parameters.size(); ++i) {
     out.set(definition.parameters[i].name, numeric_value(variant.parameters[i].value));
   }
+  return out;
+}
+
+Result<VariantScope> VariantScope::create(const TemplateDefinition& definition, const Variant& variant,
+                                          const Problem& problem, const DeviceInfo& device) {
+  auto out = of_facts(definition, variant, problem, device);
+  if (!out) return out;
   for (const NamedExpression& entry : definition.derived) {
-    auto value = entry.expression.evaluate(out);
+    auto value = entry.expression.evaluate(*out);
     if (!value) return fail(std::move(value.error()), fmt::format("derived value '{}'", entry.name));
-    out.set(entry.name, *value);
+    out->set(entry.name, *value);
   }
   for (const NamedExpression& entry : definition.values) {
-    auto value = entry.expression.evaluate(out);
+    auto value = entry.expression.evaluate(*out);
     if (!value) return fail(std::move(value.error()), fmt::format("value '{}'", entry.name));
-    out.set(entry.name, *value);
+    out->set(entry.name, *value);
   }
   return out;
 }

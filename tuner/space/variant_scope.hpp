@@ -12,7 +12,10 @@ namespace pgtune::space {
 /// Borrows the definition and the problem.
 class VariantScope : public Scope {
  public:
-  /// Computes all derived values. Errors (usage): a variant or dtype that does not fit, a derived value that fails.
+  /// Problem, device and parameters. Errors (usage): a variant or dtype that does not fit.
+  [[nodiscard]] static Result<VariantScope> of_facts(const TemplateDefinition& definition, const Variant& variant,
+                                                     const Problem& problem, const DeviceInfo& device);
+  /// These, and all derived values and values. Errors (usage): the same, an expression that fails.
   [[nodiscard]] static Result<VariantScope> create(const TemplateDefinition& definition, const Variant& variant,
                                                    const Problem& problem, const DeviceInfo& device);
 
