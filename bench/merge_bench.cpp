@@ -19,7 +19,7 @@
 namespace pgtune::bench {
 namespace {
 
-/// Of recordings/h200-f32.db; each file takes the next ones, from the front again after the last.
+/// Of recordings/h200-f32.db.zst; each file takes the next ones, from the front again after the last.
 constexpr std::array kShapes{"512x512x512",          "1024x1024x1024",       "1024x1024x1024 tn",
                              "1000x1000x1000",       "127x129x131",          "64x12544x147",
                              "256x256x256 batch 8",  "256x256x256 batch 16", "512x512x512 batch 8",

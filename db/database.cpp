@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "db/migrate.hpp"
+#include "db/sqlite/compressed_image.hpp"
 #include "db/sqlite/file_header.hpp"
 #include "db/sqlite/file_system.hpp"
 #include "db/sqlite/schema_check.hpp"
@@ -171,6 +172,10 @@ Database Database::open_for_reading(const fs::path& path, bool as_is) {
   if (is_absent(path)) {
     throw Error("there is no database " + origin + ". Make one with 'pgtune search' or name another", 0);
   }
+  if (is_compressed(path)) {
+    Image image = decompress_file(path);
+    return open_bytes(image.span(), &image, origin);
+  }
   const auto header = require_own_file(path, origin);
   if (!header) {
     throw Error(origin + " is not a pgtune database: it is empty. Make one with 'pgtune search' or name another", 0);
@@ -199,6 +204,14 @@ Database Database::open_for_writing(const fs::path& path) {
 }
 
 Database Database::open_image(std::span<const std::byte> image, const std::string& origin) {
+  if (is_compressed(image)) {
+    Image decompressed = decompress(image, origin);
+    return open_bytes(decompressed.span(), &decompressed, origin);
+  }
+  return open_bytes(image, nullptr, origin);
+}
+
+Database Database::open_bytes(std::span<const std::byte> image, Image* owned, const std::string& origin) {
   const auto header = parse_file_header(image);
   if (!header) {
     throw Error(origin + " is not a pgtune database: it is no SQLite image", 0);
@@ -211,7 +224,12 @@ Database Database::open_image(std::span<const std::byte> image, const std::strin
   // SQLite takes a plain pointer but does not write through it where the image is read-only.
   auto* bytes = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(image.data()));
   const auto size = static_cast<sqlite3_int64>(image.size());
-  if (sqlite3_deserialize(database.handle(), "main", bytes, size, size, SQLITE_DESERIALIZE_READONLY) != SQLITE_OK) {
+  unsigned flags = SQLITE_DESERIALIZE_READONLY;
+  if (owned != nullptr) {
+    static_cast<void>(owned->bytes.release());  // SQLite frees it, also where this fails
+    flags |= SQLITE_DESERIALIZE_FREEONCLOSE;
+  }
+  if (sqlite3_deserialize(database.handle(), "main", bytes, size, size, flags) != SQLITE_OK) {
     throw_sqlite_error(database.handle(), origin);
   }
   require_schema(database);

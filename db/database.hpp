@@ -15,6 +15,8 @@ struct sqlite3;
 
 namespace pgtune::db {
 
+struct Image;
+
 /// Every database failure: message with cause and remedy, SQLite's extended code (0 when it is not SQLite's).
 class Error : public std::runtime_error {
  public:
@@ -44,9 +46,10 @@ class Database {
  public:
   /// Creates missing parent folders and the schema in kReadWriteCreate. Throws Error for: not a database, somebody
   /// else's database, another schema version (file left untouched), tables or triggers that are not pgtune's, no schema
-  /// at all opened read-only, read-only file or folder, no such file.
+  /// at all opened read-only, read-only file or folder, no such file. A file that zstd compressed can be read.
   [[nodiscard]] static Database open(const std::filesystem::path& path, OpenMode mode);
-  /// Opens bytes in memory, read-only (the embedded recording). The bytes must outlive the database.
+  /// Opens bytes in memory, read-only (the embedded recordings), compressed by zstd or not. The bytes must outlive the
+  /// database.
   [[nodiscard]] static Database open_image(std::span<const std::byte> image, const std::string& origin);
   /// A private in-memory database with the schema.
   [[nodiscard]] static Database open_memory();
@@ -70,12 +73,14 @@ class Database {
   /// Rewrites the file without free pages.
   void vacuum();
   /// Writes a compact copy that is complete in one file (no write-ahead log), fit to be shipped as a recording and
-  /// opened with open_image. Copies of one state are equal byte for byte. Replaces `path` at once or, on Error, leaves
-  /// it as it was.
+  /// opened with open_image; a name that ends with .zst is compressed. Copies of one state are equal byte for byte.
+  /// Replaces `path` at once or, on Error, leaves it as it was.
   void write_compact_copy(const std::filesystem::path& path) const;
 
  private:
   Database(sqlite3* handle, std::string origin);
+  /// `owned`: whose bytes `image` is, or null.
+  static Database open_bytes(std::span<const std::byte> image, Image* owned, const std::string& origin);
   static Database connect(const std::string& name, int flags, const std::string& origin);
   static Database connect_for_reading(const std::filesystem::path& path, bool wal, const std::string& origin);
   static Database open_for_reading(const std::filesystem::path& path, bool as_is);

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "db/database.hpp"
+#include "db/sqlite/compressed_image.hpp"
 #include "db/sqlite/file_system.hpp"
 #include "db/sqlite/schema_check.hpp"
 #include "db/sqlite/statement.hpp"
@@ -95,6 +96,7 @@ void Database::write_compact_copy(const fs::path& path) const {
     const QueryOnlyLifted lifted(*this);
     // The copy gets the default journal, a rollback journal, whatever this database's.
     Statement(*this, "VACUUM INTO ?1").bind(temporary.string()).run();
+    if (path.extension() == ".zst") compress_file(temporary);
     // SQLite does not sync such a copy: without this, a power failure could leave the name with half of its pages.
     sync_to_disk(temporary);
     fs::rename(temporary, absolute);

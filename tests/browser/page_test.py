@@ -249,8 +249,8 @@ class Page(*(room.Checks for room in rooms), unittest.TestCase):
 
 def make_pages():
     recording = lambda name: os.path.join(options.recordings, name)
-    made = {"suite": page_of("suite", recording("h200-f32.db")), "settled": page_of("settled", recording("h200-tf32-settled.db")),
-            "hostile": page_of("hostile", hostile_copy(recording("h200-special.db")))}
+    made = {"suite": page_of("suite", recording("h200-f32.db.zst")), "settled": page_of("settled", recording("h200-tf32-settled.db.zst")),
+            "hostile": page_of("hostile", hostile_copy(recording("h200-special.db.zst")))}
     # Energy, counters, an operation, the same searched twice, and a second board, from a worker and a profiler that make it up.
     home = os.path.join(folder, "home")
     os.makedirs(home)

@@ -50,6 +50,23 @@ TEST_F(Image, OfACompactCopyHoldsEverythingAndCannotBeWritten) {
   EXPECT_EQ(image, before);
 }
 
+TEST_F(Image, IsReadCompressedFromMemoryAndFromAFile) {
+  const auto path = folder_ / "recordings/h200.db.zst";
+  database_.write_compact_copy(path);
+  std::string image = contents(path);
+  database_.write_compact_copy(folder_ / "plain.db");
+  EXPECT_LT(image.size(), contents(folder_ / "plain.db").size() / 2);
+  const auto embedded = Database::open_image(bytes_of(image), "embedded recording");
+  EXPECT_EQ(find_trials(embedded, TestSession().key()).size(), 20U);
+  auto file = Database::open(path, OpenMode::kReadOnly);
+  EXPECT_EQ(find_trials(file, TestSession().key()).size(), 20U);
+  EXPECT_THROW(static_cast<void>(TestSession().begin(file)), Error);
+  image.resize(image.size() - 9);
+  EXPECT_THROW(static_cast<void>(Database::open_image(bytes_of(image), "cut off")), Error);
+  image.resize(5);
+  EXPECT_THROW(static_cast<void>(Database::open_image(bytes_of(image), "cut off")), Error);
+}
+
 TEST_F(Image, OfACompactCopyIsOneFileWithARollbackJournal) {
   database_.write_compact_copy(folder_ / "copy.db");
   const auto header = parse_file_header(bytes_of(contents(folder_ / "copy.db")));

@@ -9,7 +9,7 @@
 namespace pgtune::tool::test {
 namespace {
 
-const std::string kRecording = PGTUNE_SOURCE_DIR "/recordings/h200-bf16-settled.db";
+const std::string kRecording = PGTUNE_SOURCE_DIR "/recordings/h200-bf16-settled.db.zst";
 
 std::string export_command(const std::string& cache, const std::string& more) {
   return fmt::format("XDG_CACHE_HOME={} HOME=$PWD '{}' export header --db '{}' {}", cache, PGTUNE_PROGRAM, kRecording,

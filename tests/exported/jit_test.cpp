@@ -37,7 +37,7 @@ class ExportJit : public testing::Test {
     folder_ = std::make_unique<ExportFolder>("");
     std::string output;
     ASSERT_EQ(folder_->run(fmt::format("XDG_CACHE_HOME={} HOME=$PWD '{}' export header --no-verify --jit --db "
-                                       "'{}/recordings/h200-bf16-settled.db' -o best_gemm.hpp",
+                                       "'{}/recordings/h200-bf16-settled.db.zst' -o best_gemm.hpp",
                                        shared_cache(), PGTUNE_PROGRAM, PGTUNE_SOURCE_DIR),
                            &output),
               0)

@@ -64,7 +64,7 @@ class ExportVerification : public testing::Test {
   int run(const std::string& answer, const std::string& environment = "", const std::string& options = "-o x.hpp") {
     folder_->run("rm -f x.*");
     return folder_->run(fmt::format("ANSWER='{}' {} PGTUNE_WORKER=$PWD/worker PGTUNE_LOCK_DIR=$PWD XDG_CACHE_HOME={} "
-                                    "HOME=$PWD '{}' export header --db '{}/recordings/h200-bf16-settled.db' {}",
+                                    "HOME=$PWD '{}' export header --db '{}/recordings/h200-bf16-settled.db.zst' {}",
                                     answer, environment, shared_cache(), PGTUNE_PROGRAM, PGTUNE_SOURCE_DIR, options),
                         &output_);
   }

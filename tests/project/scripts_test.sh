@@ -207,14 +207,14 @@ END
 
 record_uses_every_gpu_and_goes_on_where_it_stopped() {
   stand_in_pgtune
-  echo old | tee "$tree/recordings/h200-f32.db" "$tree/recordings/h200-f32-2.db" >/dev/null
+  echo old | tee "$tree/recordings/h200-f32.db.zst" "$tree/recordings/h200-f32-2.db.zst" >/dev/null
   echo 130 >"$work/code"
   expect 130 scripts/record f32
-  [ "$(cat "$tree/recordings/h200-f32.db")" = old ] || fail "a recording of half a suite"
+  [ "$(cat "$tree/recordings/h200-f32.db.zst")" = old ] || fail "a recording of half a suite"
   echo 0 >"$work/code"
   expect 0 scripts/record f32
-  [ "$(grep -c searched "$tree/recordings/h200-f32.db")" = 2 ] || fail "the database of the first run was not used again"
-  [ ! -e "$tree/recordings/h200-f32-2.db" ] || fail "a part of the old recording is left"
+  [ "$(grep -c searched "$tree/recordings/h200-f32.db.zst")" = 2 ] || fail "the database of the first run was not used again"
+  [ ! -e "$tree/recordings/h200-f32-2.db.zst" ] || fail "a part of the old recording is left"
   [ "$(grep -c '^search --device all --shapes configs/shapes/sgemm.txt' "$work/called")" = 2 ] || fail "$(cat "$work/called")"
   grep -q '^db prune --keep 1 --any-board --unfinished --db .*/f32.newest.db$' "$work/called" || fail "$(cat "$work/called")"
   expect 0 scripts/record --device 0,2 --budget 28 bf16
@@ -226,7 +226,7 @@ record_names_its_files_by_the_gpu() {
   echo 0 >"$work/code"
   echo "NVIDIA H100 80GB HBM3" >"$work/gpu"
   expect 0 scripts/record --budget 30s f32
-  [ -s "$tree/recordings/h100-f32.db" ] || fail "$(ls "$tree/recordings")"
+  [ -s "$tree/recordings/h100-f32.db.zst" ] || fail "$(ls "$tree/recordings")"
   : >"$work/gpu"
   expect 3 scripts/record f32
   last_line_has "no GPU to measure on"
@@ -238,7 +238,7 @@ record_searches_with_the_program_that_it_is_given() {
   mkdir -p "$tree/elsewhere"
   mv "$tree/scripts/pgtune" "$tree/elsewhere/pgtune"
   expect 0 scripts/record --pgtune elsewhere/pgtune small skinny
-  [ -s "$tree/recordings/h200-small.db" ] && [ -s "$tree/recordings/h200-skinny.db" ] || fail "$(ls "$tree/recordings")"
+  [ -s "$tree/recordings/h200-small.db.zst" ] && [ -s "$tree/recordings/h200-skinny.db.zst" ] || fail "$(ls "$tree/recordings")"
   grep -q '^search .*--shapes configs/shapes/small.txt' "$work/called" || fail "$(cat "$work/called")"
 }
 
@@ -246,7 +246,7 @@ record_draws_unbiased_tables_into_a_folder_of_their_own() {
   stand_in_pgtune
   echo 0 >"$work/code"
   expect 0 scripts/record unbiased-gemm unbiased-sgemm
-  [ -s "$tree/recordings/unbiased/h200-gemm.db" ] && [ -s "$tree/recordings/unbiased/h200-sgemm.db" ] || fail "no recording"
+  [ -s "$tree/recordings/unbiased/h200-gemm.db.zst" ] && [ -s "$tree/recordings/unbiased/h200-sgemm.db.zst" ] || fail "no recording"
   [ "$(grep -c -- '--strategy stratified --grid full --settled 32' "$work/called")" = 2 ] || fail "$(cat "$work/called")"
   [ "$(grep -c -- '--budget 300' "$work/called")" = 2 ] || fail "$(cat "$work/called")"
   grep -- 'unbiased-gemm.txt' "$work/called" | grep -q -- '--template gemm_wgmma' || fail "$(cat "$work/called")"

@@ -104,7 +104,7 @@ struct Judged {
 std::vector<double> losses(const Judged& judged) {
   const space::TemplateDefinition definition = Catalogue().load(judged.name);
   const db::Database recording = db::Database::open(
-      fmt::format("{}/recordings/{}.db", PGTUNE_SOURCE_DIR, judged.recording), db::OpenMode::kReadOnly);
+      fmt::format("{}/recordings/{}.db.zst", PGTUNE_SOURCE_DIR, judged.recording), db::OpenMode::kReadOnly);
   std::vector<double> out;
   for (const db::SessionRow& session : db::list_sessions(recording)) {
     if (session.finished_at.empty()) continue;

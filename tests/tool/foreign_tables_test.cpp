@@ -115,7 +115,7 @@ TEST(ForeignTables, AreTheSameAfterTheyWereWrittenKeptAndReadAgain) {
 
 TEST(ForeignTables, OfARecordingHaveItsSpaceFailuresAndTimes) {
   const db::Database database =
-      db::Database::open(PGTUNE_SOURCE_DIR "/recordings/h200-f32.db", db::OpenMode::kReadOnly);
+      db::Database::open(PGTUNE_SOURCE_DIR "/recordings/h200-f32.db.zst", db::OpenMode::kReadOnly);
   const KnownTemplates templates{Catalogue()};
   std::size_t failed = 0;
   auto some = recorded_tables(database, templates);

@@ -45,7 +45,7 @@ TEST(RecordedTables, OfATemplateThatIsNotAtHandHoldTheNewestTrialsOfAllSessions)
 TEST(RecordedTables, SayWhatIsInPresets) {
   const KnownTemplates templates{Catalogue()};
   const db::Database database =
-      db::Database::open(PGTUNE_SOURCE_DIR "/recordings/unbiased/h200-sgemm.db", db::OpenMode::kReadOnly);
+      db::Database::open(PGTUNE_SOURCE_DIR "/recordings/unbiased/h200-sgemm.db.zst", db::OpenMode::kReadOnly);
   const auto tables = recorded_tables(database, templates);
   ASSERT_FALSE(tables.empty());
   for (const RecordedTable& table : tables) {
@@ -67,7 +67,7 @@ TEST(RecordedTables, SayWhatIsInPresets) {
 
 TEST(RecordedTables, OfTheShippedTemplatesHavePresentNamesCostsAndSeeds) {
   const db::Database database =
-      db::Database::open(PGTUNE_SOURCE_DIR "/recordings/h200-f32.db", db::OpenMode::kReadOnly);
+      db::Database::open(PGTUNE_SOURCE_DIR "/recordings/h200-f32.db.zst", db::OpenMode::kReadOnly);
   const auto tables = recorded_tables(database, KnownTemplates(Catalogue()));
   ASSERT_THAT(tables, SizeIs(40));
   std::size_t first = 0;
@@ -87,7 +87,7 @@ TEST(RecordedTables, OfTheShippedTemplatesHavePresentNamesCostsAndSeeds) {
 
 TEST(RecordedTables, HaveNoCostWhereATemplateHasNone) {
   const db::Database database =
-      db::Database::open(PGTUNE_SOURCE_DIR "/recordings/h100-skinny.db", db::OpenMode::kReadOnly);
+      db::Database::open(PGTUNE_SOURCE_DIR "/recordings/h100-skinny.db.zst", db::OpenMode::kReadOnly);
   const auto tables = recorded_tables(database, KnownTemplates(Catalogue()));
   ASSERT_THAT(tables, SizeIs(28));
   for (const RecordedTable& table : tables) {

@@ -45,7 +45,7 @@ std::vector<std::string> words_of(const json& problem) {
 std::vector<std::filesystem::path> recordings() {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(PGTUNE_SOURCE_DIR "/recordings"))
-    if (entry.path().extension() == ".db") files.push_back(entry.path());
+    if (entry.path().extension() == ".zst") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
 }

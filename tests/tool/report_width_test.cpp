@@ -15,7 +15,7 @@ class ReportWidth : public CliTest, public ::testing::WithParamInterface<std::st
 std::vector<std::string> recording_names() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(PGTUNE_SOURCE_DIR) + "/recordings"))
-    if (entry.path().extension() == ".db") names.push_back(entry.path().stem().string());
+    if (entry.path().extension() == ".zst") names.push_back(entry.path().stem().stem().string());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -38,7 +38,7 @@ int times_whole(const std::string& text, const std::string& shape) {
 }
 
 TEST_P(ReportWidth, ShapesAndNumbersStayWholeIn80Columns) {
-  const std::string database = std::string(PGTUNE_SOURCE_DIR) + "/recordings/" + GetParam() + ".db";
+  const std::string database = std::string(PGTUNE_SOURCE_DIR) + "/recordings/" + GetParam() + ".db.zst";
   std::map<std::string, int> shapes;
   const Finished listed = pgtune({"report", "--json", "--db", database});
   ASSERT_EQ(listed.exit_code, 0) << listed.err;

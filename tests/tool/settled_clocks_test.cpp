@@ -15,7 +15,7 @@ namespace {
 using ::testing::SizeIs;
 
 db::Database recording(const std::string& name) {
-  return db::Database::open(PGTUNE_SOURCE_DIR "/recordings/h200-" + name + ".db", db::OpenMode::kReadOnly);
+  return db::Database::open(PGTUNE_SOURCE_DIR "/recordings/h200-" + name + ".db.zst", db::OpenMode::kReadOnly);
 }
 
 /// How much longer than the race's best the best of the first four by `keys` takes.

@@ -9,7 +9,7 @@ using nlohmann::json;
 class SimulateCommandTest : public CliTest {
  protected:
   Finished simulate(std::vector<std::string> words) {
-    words.insert(words.begin(), {"simulate", "--from", PGTUNE_SOURCE_DIR "/recordings/h200-f32.db", "--strategy",
+    words.insert(words.begin(), {"simulate", "--from", PGTUNE_SOURCE_DIR "/recordings/h200-f32.db.zst", "--strategy",
                                  "guided,random", "--budget", "16,8", "--repeats", "3"});
     return pgtune(words);
   }
@@ -131,7 +131,7 @@ TEST_F(SimulateCommandTest, NothingToLearnFromIsSaid) {
     return pgtune(
         {"simulate", option, file, "--strategy", "model", "--budget", "4", "--repeats", "1", "--leave-out", what});
   };
-  const std::string recording = PGTUNE_SOURCE_DIR "/recordings/h200-bf16-settled.db";
+  const std::string recording = PGTUNE_SOURCE_DIR "/recordings/h200-bf16-settled.db.zst";
   for (const Finished& found :
        {leave_out("--table", path("one.json"), "device"), leave_out("--from", recording, "device")}) {
     EXPECT_EQ(found.exit_code, 1);
@@ -147,8 +147,8 @@ TEST_F(SimulateCommandTest, NothingToLearnFromIsSaid) {
 
 TEST_F(SimulateCommandTest, SaysWhatModelExpectedToHaveMissedAndWhatItHad) {
   const Finished found =
-      pgtune({"simulate", "--from", PGTUNE_SOURCE_DIR "/recordings/h200-bf16-settled.db", "--strategy", "model,random",
-              "--budget", "8", "--repeats", "2", "--leave-out", "problem", "--json"});
+      pgtune({"simulate", "--from", PGTUNE_SOURCE_DIR "/recordings/h200-bf16-settled.db.zst", "--strategy",
+              "model,random", "--budget", "8", "--repeats", "2", "--leave-out", "problem", "--json"});
   ASSERT_EQ(found.exit_code, 0) << found.err;
   const json simulation = json::parse(found.out), steps = simulation.at("calibration");
   ASSERT_FALSE(steps.empty());
@@ -164,8 +164,9 @@ TEST_F(SimulateCommandTest, SaysWhatModelExpectedToHaveMissedAndWhatItHad) {
 
 TEST_F(SimulateCommandTest, ShowsWhereASearchHasEnough) {
   const auto simulated = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"simulate", "--from", PGTUNE_SOURCE_DIR "/recordings/h200-bf16-settled.db", "--strategy",
-                               "model,random", "--budget", "8", "--repeats", "2", "--leave-out", "problem"});
+    more.insert(more.begin(),
+                {"simulate", "--from", PGTUNE_SOURCE_DIR "/recordings/h200-bf16-settled.db.zst", "--strategy",
+                 "model,random", "--budget", "8", "--repeats", "2", "--leave-out", "problem"});
     const Finished found = pgtune(more);
     EXPECT_EQ(found.exit_code, 0) << found.err;
     return found.out;

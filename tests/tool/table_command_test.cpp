@@ -52,8 +52,9 @@ TEST_F(TableCommandTest, ImportedTablesAreSimulatedAndExported) {
 }
 
 TEST_F(TableCommandTest, WhatIsExportedImportedAndExportedAgainIsTheSame) {
-  const std::vector<std::string> ask{
-      "--from", PGTUNE_SOURCE_DIR "/recordings/h200-f32.db", "--problem", "1024x1024x1024", "--template", "sgemm_tma"};
+  const std::vector<std::string> ask{"--from",     PGTUNE_SOURCE_DIR "/recordings/h200-f32.db.zst",
+                                     "--problem",  "1024x1024x1024",
+                                     "--template", "sgemm_tma"};
   for (const std::string format : {"t4", "kernel_tuner"}) {
     std::vector<std::string> first{"export", format, path(format)};
     first.insert(first.end(), ask.begin(), ask.end());
@@ -74,7 +75,7 @@ TEST_F(TableCommandTest, WhatIsExportedImportedAndExportedAgainIsTheSame) {
 
 TEST_F(TableCommandTest, ARecordingsProblemBecomesACacheOfKernelTuner) {
   const Finished exported = pgtune({"export", "kernel_tuner", path("out"), "--from",
-                                    PGTUNE_SOURCE_DIR "/recordings/h200-f32.db", "--problem", "1024x1024x1024"});
+                                    PGTUNE_SOURCE_DIR "/recordings/h200-f32.db.zst", "--problem", "1024x1024x1024"});
   ASSERT_EQ(exported.exit_code, 0) << exported.err;
   ASSERT_FALSE(files_in("out").empty());
   for (const std::string& file : files_in("out")) {

@@ -72,9 +72,9 @@ TEST(ValidationSuites, ShareNoProblemWithATuningSuite) {
 
 TEST(ValidationSuites, AreInNoRecordingFromWhichModelsLearn) {
   const std::set<Extents> validation = validation_extents();
-  std::vector<fs::path> recordings = files_in("recordings", ".db");
+  std::vector<fs::path> recordings = files_in("recordings", ".zst");
   if (fs::exists(PGTUNE_SOURCE_DIR "/recordings/unbiased"))
-    for (const fs::path& file : files_in("recordings/unbiased", ".db")) recordings.push_back(file);
+    for (const fs::path& file : files_in("recordings/unbiased", ".zst")) recordings.push_back(file);
   for (const fs::path& file : recordings) {
     const db::Database database = db::Database::open(file, db::OpenMode::kReadOnly);
     db::Statement problems(database, "SELECT problem_json FROM problems");

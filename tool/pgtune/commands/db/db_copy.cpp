@@ -12,7 +12,7 @@ class CopyCommand final : public Command {
  public:
   std::string name() const override { return "copy"; }
   std::string description() const override { return "Write a compact single-file copy, fit to be used as a recording"; }
-  std::string examples() const override { return "pgtune db copy -o recording.db"; }
+  std::string examples() const override { return "pgtune db copy -o recording.db.zst"; }
 
   void add_options(CommandLine& app) override {
     add_database_option(app, database_);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "db/sqlite/compressed_image.hpp"
+
+#include <sqlite3.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+
+#include "db/database.hpp"
+
+namespace pgtune::db {
+namespace {
+
+constexpr unsigned long long kMostBytes = 1ULL << 30U;
+constexpr std::array kMagic{std::byte{0x28}, std::byte{0xb5}, std::byte{0x2f}, std::byte{0xfd}};
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return std::move(text).str();
+}
+
+}  // namespace
+
+void FreeImage::operator()(std::byte* image) const { sqlite3_free(image); }
+
+bool is_compressed(std::span<const std::byte> bytes) {
+  return bytes.size() >= kMagic.size() && std::equal(kMagic.begin(), kMagic.end(), bytes.begin());
+}
+
+bool is_compressed(const std::filesystem::path& path) {
+  std::array<char, kMagic.size()> start{};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(start.data(), start.size()) && is_compressed(std::as_bytes(std::span(start)));
+}
+
+Image decompress(std::span<const std::byte> bytes, const std::string& origin) {
+  const unsigned long long size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kMostBytes)
+    throw Error(origin + " is not a pgtune database: its compressed size is unknown or beyond 1 GiB", 0);
+  Image image{std::unique_ptr<std::byte, FreeImage>(static_cast<std::byte*>(sqlite3_malloc64(size + 1))),
+              static_cast<std::size_t>(size)};
+  if (!image.bytes) throw Error("there is no memory to decompress " + origin, 0);
+  const std::size_t done = ZSTD_decompress(image.bytes.get(), image.size, bytes.data(), bytes.size());
+  if (ZSTD_isError(done) != 0 || done != image.size)
+    throw Error(origin + " is damaged: it cannot be decompressed. Take another copy of it", 0);
+  return image;
+}
+
+Image decompress_file(const std::filesystem::path& path) {
+  const std::string bytes = read_file(path);
+  return decompress(std::as_bytes(std::span(bytes)), path.string());
+}
+
+void compress_file(const std::filesystem::path& path) {
+  constexpr int kLevel = 19;  // recordings are written once
+  const std::string bytes = read_file(path);
+  std::string out(ZSTD_compressBound(bytes.size()), '\0');
+  const std::size_t size = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), kLevel);
+  if (ZSTD_isError(size) != 0) throw Error("cannot compress " + path.string() + ": " + ZSTD_getErrorName(size), 0);
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  if (!file.write(out.data(), static_cast<std::streamsize>(size)) || !file.flush())
+    throw Error("cannot write " + path.string() + ". Look at the free space", 0);
+}
+
+}  // namespace pgtune::db
