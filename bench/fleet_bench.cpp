@@ -43,7 +43,7 @@ std::vector<Recorded> recorded_searches() {
   std::vector<Recorded> out;
   for (const db::Database& database : tool::open_recordings("")) {
     for (const db::SessionRow& session : db::list_sessions(database)) {
-      if (session.finished_at.empty() || session.kind != "search" || session.source != Source::kGpu) continue;
+      if (session.finished_at.empty() || session.kind != "search" || session.recorded) continue;
       const auto problem = db::find_problem(database, session.problem_key);
       if (!problem) continue;
       const std::string builds =

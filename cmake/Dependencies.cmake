@@ -39,6 +39,6 @@ if(PGTUNE_WORKER)
     set(PGTUNE_HAVE_WORKER ON)
   else()
     message(STATUS "No CUDA Toolkit 12.8 or newer with NVRTC and cuBLASLt: building pgtune without pgtune-worker "
-                   "(replay, reports and the database work; searching on a GPU does not)")
+                   "(recorded answers, reports and the database work; searching on a GPU does not)")
   endif()
 endif()

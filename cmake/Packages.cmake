@@ -19,7 +19,7 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
-# NVRTC and cuBLASLt, under NVIDIA's names and Debian's: without them it replays, reports and exports.
+# NVRTC and cuBLASLt, under NVIDIA's names and Debian's: without them it prints recorded answers, reports and exports.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "cuda-toolkit | nvidia-cuda-toolkit (>= 12.8)")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "pgtune compiles kernel templates with NVRTC over a grid of tile sizes, stages

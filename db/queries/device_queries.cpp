@@ -18,16 +18,15 @@ std::optional<DeviceInfo> find_device(const Database& database, const std::strin
                                  "a device", uuid);
 }
 
-void save_ceilings(Database& database, const DeviceInfo& device, const Program& program, Source source,
-                   const Ceilings& ceilings) {
+void save_ceilings(Database& database, const DeviceInfo& device, const Program& program, const Ceilings& ceilings) {
   Transaction transaction(database, TransactionKind::kWrite);
   // Never before the last, were the clock set back: merged files sort ceilings by this time.
   const std::string last = query_text(database, "SELECT measured_at FROM ceilings ORDER BY id DESC LIMIT 1");
   insert_row(database,
              "INSERT INTO ceilings (device, environment, source, measured_at, ceilings_json)"
-             " VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
-             device_row(database, device), environment_row(database, device, program), source,
-             std::max(last, utc_now()), nlohmann::json(ceilings).dump());
+             " VALUES (?1, ?2, 'gpu', ?3, ?4) RETURNING id",
+             device_row(database, device), environment_row(database, device, program), std::max(last, utc_now()),
+             nlohmann::json(ceilings).dump());
   transaction.commit();
 }
 
@@ -38,13 +37,13 @@ std::optional<DeviceInfo> find_session_device(const Database& database, RowId se
                                  "a device", session);
 }
 
-std::optional<Ceilings> find_ceilings(const Database& database, const DeviceInfo& device, Source source) {
+std::optional<Ceilings> find_ceilings(const Database& database, const DeviceInfo& device) {
   return find_record<Ceilings>(
       database,
       "SELECT ceilings_json FROM ceilings JOIN devices ON devices.id = ceilings.device"
       " JOIN environments ON environments.id = ceilings.environment "
-      "WHERE uuid = ?1 AND hardware = ?2 AND driver_branch = ?3 AND source = ?4 ORDER BY ceilings.id DESC LIMIT 1",
-      "a GPU's ceilings", device.uuid, device_class(device).hardware(), device.driver_branch(), source);
+      "WHERE uuid = ?1 AND hardware = ?2 AND driver_branch = ?3 AND source = 'gpu' ORDER BY ceilings.id DESC LIMIT 1",
+      "a GPU's ceilings", device.uuid, device_class(device).hardware(), device.driver_branch());
 }
 
 std::vector<FatalTrial> find_fatal_trials(const Database& database, const std::string& architecture,
@@ -66,7 +65,7 @@ std::vector<FatalTrial> find_fatal_trials(const Database& database, const std::s
       "   WHERE later.id > trials.id AND later.variant = trials.variant AND then_session.problem = sessions.problem"
       "    AND then_environment.driver_version = environments.driver_version"
       "    AND then_environment.nvrtc_version = environments.nvrtc_version AND then_session.source = 'gpu'"
-      "    AND then_outcome.kind NOT IN ('quarantined', 'not_recorded'))"
+      "    AND then_outcome.kind <> 'quarantined')"
       " ORDER BY trials.id");
   statement.bind(architecture, driver_version, nvrtc_version);
   std::vector<FatalTrial> fatal_trials;

@@ -21,7 +21,7 @@ namespace pgtune::db {
 struct ResultKey {
   std::string device_class;  ///< DeviceClass::text()
   std::string problem_key, template_name, template_hash;
-  Source source = Source::kGpu;
+  bool recorded = false;
   std::string conditions_key;
   std::optional<std::string> only_board = {};  ///< UUID: nothing of the class's other boards
 };
@@ -44,8 +44,7 @@ void save_rounds(Database& database, RowId session, Stage stage, const std::vect
 /// A second window of the same contender and ordinal replaces the first.
 void save_energy(Database& database, RowId session, const EnergyWindowRow& window);
 /// Device and environment rows are created or found.
-void save_ceilings(Database& database, const DeviceInfo& device, const Program& program, Source source,
-                   const Ceilings& ceilings);
+void save_ceilings(Database& database, const DeviceInfo& device, const Program& program, const Ceilings& ceilings);
 /// Device, environment, problem, conditions and variant rows are created or found.
 void save_counters(Database& database, const DeviceInfo& device, const Program& program, const Problem& problem,
                    const Conditions& conditions, const CountersRow& counters);
@@ -56,8 +55,8 @@ void finish_session(Database& database, RowId session, const std::optional<BestR
 
 /// The best of the newest finished search that has one for the key.
 [[nodiscard]] std::optional<BestRow> find_best(const Database& database, const ResultKey& key);
-/// Newest best per (problem, device class but for the driver branch, template content, source, conditions) of sessions
-/// of the filter's kind, newest first within problem order m, n, k.
+/// Newest best per (problem, device class but for the driver branch, template content, whether recorded, conditions) of
+/// sessions of the filter's kind, newest first within problem order m, n, k.
 [[nodiscard]] std::vector<BestRow> list_best(const Database& database, const BestFilter& filter);
 /// All finished benches for the key that have a best, newest first.
 [[nodiscard]] std::vector<BestRow> list_benches(const Database& database, const ResultKey& key);
@@ -98,7 +97,7 @@ void for_each_rounds(const Database& database, const std::vector<RowId>& session
 /// In order of contender and ordinal.
 [[nodiscard]] std::vector<EnergyWindowRow> energy_windows(const Database& database, RowId session);
 /// The newest of this very board in its class: under another power limit it reaches something else.
-[[nodiscard]] std::optional<Ceilings> find_ceilings(const Database& database, const DeviceInfo& device, Source source);
+[[nodiscard]] std::optional<Ceilings> find_ceilings(const Database& database, const DeviceInfo& device);
 /// The newest of every contender on the problem under the conditions, on whatever board of the device's class.
 [[nodiscard]] std::vector<CountersRow> find_counters(const Database& database, const DeviceInfo& device,
                                                      const std::string& problem_key, const std::string& conditions_key);

@@ -20,11 +20,11 @@ constexpr std::string_view kNewestTrials =
     " FROM session_keys JOIN trials ON trials.session = session_keys.session"
     " JOIN variants ON variants.id = trials.variant JOIN templates ON templates.id = variants.template"
     " WHERE device_class = ?1 AND problem_key = ?2 AND templates.name = ?3 AND templates.content_hash = ?4"
-    "  AND source = ?5 AND conditions_key = ?6 AND (?7 IS NULL OR device_uuid = ?7) AND kind = 'search'"
+    "  AND (source <> 'gpu') = ?5 AND conditions_key = ?6 AND (?7 IS NULL OR device_uuid = ?7) AND kind = 'search'"
     " GROUP BY trials.variant) ";
 
 void bind_key(Statement& statement, const ResultKey& key) {
-  statement.bind(key.device_class, key.problem_key, key.template_name, key.template_hash, key.source,
+  statement.bind(key.device_class, key.problem_key, key.template_name, key.template_hash, key.recorded,
                  key.conditions_key, key.only_board);
 }
 
@@ -56,7 +56,8 @@ TrialRow read_trial(Statement& statement) {
 constexpr std::string_view kBestColumns =
     "best.session, keys.device_uuid, keys.device_class, devices.name, devices.architecture, keys.problem_key, "
     "keys.template_name,"
-    " keys.template_hash, keys.source, keys.kind, sessions.finished_at, keys.driver_branch, keys.conditions_key,"
+    " keys.template_hash, keys.source <> 'gpu', keys.kind, sessions.finished_at, keys.driver_branch, "
+    "keys.conditions_key,"
     " problems.problem_json, devices.info_json, variants.key, variants.parameters_json,"
     " winners.name, winners.content_hash, best.time_s, best.tflops,"
     " best.ratio, best.ratio_low, best.ratio_high, best.baseline_first_s, best.baseline_best_s, best.complete,"
@@ -73,10 +74,10 @@ std::vector<BestRow> read_best(Statement& statement) {
   while (statement.step()) {
     auto& best = rows.emplace_back();
     statement >> best.session >> best.device_uuid >> best.device_class >> best.device_name >> best.architecture >>
-        best.problem_key >> best.template_name >> best.template_hash >> best.source >> best.kind >> best.finished_at >>
-        best.driver_branch >> best.conditions_key >> best.problem_json >> best.device_json >> best.variant_key >>
-        best.parameters_json >> best.variant_origin.name >> best.variant_origin.content_hash >> best.time_s >>
-        best.tflops >> best.ratio >> best.ratio_low >> best.ratio_high >> best.baseline_first_s >>
+        best.problem_key >> best.template_name >> best.template_hash >> best.recorded >> best.kind >>
+        best.finished_at >> best.driver_branch >> best.conditions_key >> best.problem_json >> best.device_json >>
+        best.variant_key >> best.parameters_json >> best.variant_origin.name >> best.variant_origin.content_hash >>
+        best.time_s >> best.tflops >> best.ratio >> best.ratio_low >> best.ratio_high >> best.baseline_first_s >>
         best.baseline_best_s >> best.complete >> best.answer_json;
   }
   return rows;
@@ -86,7 +87,7 @@ std::vector<BestRow> read_best(Statement& statement) {
 
 ResultKey key_of(const BestRow& best) {
   return {best.device_class, best.problem_key,    best.template_name, best.template_hash,
-          best.source,       best.conditions_key, best.device_uuid};
+          best.recorded,     best.conditions_key, best.device_uuid};
 }
 
 std::optional<BestRow> find_best(const Database& database, const ResultKey& key) {
@@ -96,7 +97,7 @@ std::optional<BestRow> find_best(const Database& database, const ResultKey& key)
                                    .template_name = key.template_name,
                                    .template_hash = key.template_hash,
                                    .conditions_key = key.conditions_key,
-                                   .source = key.source});
+                                   .recorded = key.recorded});
   if (rows.empty()) {
     return std::nullopt;
   }
@@ -110,7 +111,7 @@ std::vector<BestRow> list_best(const Database& database, const BestFilter& filte
               " SELECT max(best.session) AS session FROM best JOIN session_keys ON session_keys.session = best.session"
               " WHERE (?1 IS NULL OR problem_key = ?1) AND (?2 IS NULL OR device_uuid = ?2)"
               "  AND (?3 IS NULL OR template_name = ?3) AND (?4 IS NULL OR template_hash = ?4)"
-              "  AND (?5 IS NULL OR source = ?5) AND (?6 IS NULL OR device_class = ?6)"
+              "  AND (?5 IS NULL OR (source <> 'gpu') = ?5) AND (?6 IS NULL OR device_class = ?6)"
               "  AND (?7 IS NULL OR conditions_key = ?7) AND kind = ?8"
               " GROUP BY problem_key, hardware, iif(?10, device_uuid, ''), template_name, template_hash, source,"
               "  conditions_key)"
@@ -121,7 +122,7 @@ std::vector<BestRow> list_best(const Database& database, const BestFilter& filte
               kBestJoins,
               "WHERE ?9 IS NULL OR winners.name = ?9 "
               "ORDER BY problems.m, problems.n, problems.k, problems.key, best.session DESC"}));
-  statement.bind(filter.problem_key, filter.device_uuid, filter.template_name, filter.template_hash, filter.source,
+  statement.bind(filter.problem_key, filter.device_uuid, filter.template_name, filter.template_hash, filter.recorded,
                  filter.device_class, filter.conditions_key, filter.kind, filter.winner_template, filter.each_board);
   return read_best(statement);
 }
@@ -131,7 +132,7 @@ std::vector<BestRow> list_benches(const Database& database, const ResultKey& key
       database, concat({"SELECT ", kBestColumns, " FROM best JOIN session_keys AS keys ON keys.session = best.session",
                         kBestJoins,
                         "WHERE keys.device_class = ?1 AND keys.problem_key = ?2 AND keys.template_name = ?3"
-                        " AND keys.template_hash = ?4 AND keys.source = ?5 AND keys.conditions_key = ?6"
+                        " AND keys.template_hash = ?4 AND (keys.source <> 'gpu') = ?5 AND keys.conditions_key = ?6"
                         " AND (?7 IS NULL OR keys.device_uuid = ?7) AND keys.kind = 'bench'"
                         " ORDER BY best.session DESC"}));
   bind_key(statement, key);
@@ -268,13 +269,13 @@ std::vector<SessionRow> list_sessions(const Database& database) {
       database,
       "SELECT sessions.id, uid, device_uuid, device_class, hardware, problem_key, template_name, template_hash, "
       "driver_branch,"
-      " conditions_key, session_keys.kind, sessions.source, started_at, finished_at, seed, command_line "
+      " conditions_key, session_keys.kind, sessions.source <> 'gpu', started_at, finished_at, seed, command_line "
       "FROM sessions JOIN session_keys ON session_keys.session = sessions.id ORDER BY sessions.id DESC");
   std::vector<SessionRow> rows;
   while (statement.step()) {
     auto& row = rows.emplace_back();
     statement >> row.id >> row.uid >> row.device_uuid >> row.device_class >> row.hardware >> row.problem_key >>
-        row.template_name >> row.template_hash >> row.driver_branch >> row.conditions_key >> row.kind >> row.source >>
+        row.template_name >> row.template_hash >> row.driver_branch >> row.conditions_key >> row.kind >> row.recorded >>
         row.started_at >> row.finished_at >> row.seed >> row.command_line;
   }
   return rows;

@@ -43,9 +43,9 @@ struct SessionRow {
   std::string conditions_key;   ///< canonical text
   std::string conditions_json;  ///< the same fields; written only
   std::string kind = "search";  ///< or "bench", "pipeline"
-  Source source = Source::kGpu;
-  std::string started_at;   ///< UTC ISO 8601, set by the database layer
-  std::string finished_at;  ///< empty while running or after a crash
+  bool recorded = false;        ///< measured on another machine, by a recording: counts for no search here
+  std::string started_at;       ///< UTC ISO 8601, set by the database layer
+  std::string finished_at;      ///< empty while running or after a crash
   std::uint64_t seed = 0;
   std::string command_line;
 };
@@ -101,8 +101,8 @@ struct BestRow {
   std::string device_class;  ///< DeviceClass::text()
   std::string device_name, architecture, problem_key, template_name, template_hash, finished_at, driver_branch,
       conditions_key;
-  Source source = Source::kGpu;
-  std::string kind;  ///< of the session; in reading only
+  bool recorded = false;  ///< see SessionRow
+  std::string kind;       ///< of the session; in reading only
   std::string problem_json, device_json;
   std::string variant_key, parameters_json;
   TemplateRow variant_origin = {};  ///< as VariantRow::origin; the other template fields are the session's
@@ -117,7 +117,7 @@ struct BestRow {
 struct BestFilter {
   std::optional<std::string> problem_key = {}, device_class = {}, device_uuid = {}, template_name = {},
                              template_hash = {}, conditions_key = {}, winner_template = {};
-  std::optional<Source> source = {};
+  std::optional<bool> recorded = {};
   std::string kind = "search";  ///< or "bench", "pipeline"
   bool each_board = false;      ///< the newest of every board instead of the newest of the class
 };

@@ -38,10 +38,10 @@ RowId begin_session(Database& database, const DeviceInfo& device, const Program&
   const RowId row = insert_row(
       database,
       "INSERT INTO sessions (device, environment, problem, template, conditions, kind, source, started_at, seed,"
-      " command_line, uid) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING id",
+      " command_line, uid) VALUES (?1, ?2, ?3, ?4, ?5, ?6, iif(?7, 'replay', 'gpu'), ?8, ?9, ?10, ?11) RETURNING id",
       device_row(database, device), environment_row(database, device, program), problem_row(database, problem),
       template_row_id(database, template_row),
-      conditions_row(database, session.conditions_key, session.conditions_json), session.kind, session.source,
+      conditions_row(database, session.conditions_key, session.conditions_json), session.kind, session.recorded,
       utc_now(), session.seed, session.command_line, next_session_uid(database));
   transaction.commit();
   return row;

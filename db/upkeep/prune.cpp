@@ -69,7 +69,7 @@ class Judge {
 
  private:
   std::string broken_rule(const SessionRow& session) {
-    if (session.source == Source::kReplay) return rules_.recorded ? "recorded on another machine" : "";
+    if (session.recorded) return rules_.recorded ? "recorded on another machine" : "";
     const std::string old_template = older_template(session.id);
     const std::string& branch = driver_branches_.try_emplace(session.device_uuid, session.driver_branch).first->second;
     if (rules_.old_templates && !old_template.empty()) {
@@ -85,7 +85,7 @@ class Judge {
     if (rules_.keep_newest) {
       const std::string& device = rules_.any_board ? session.device_class : session.device_uuid;
       const std::int64_t newer = finished_[std::tie(session.problem_key, device, session.template_name,
-                                                    session.conditions_key, session.source, session.kind)]++;
+                                                    session.conditions_key, session.kind)]++;
       if (newer >= *rules_.keep_newest && !needed) {
         return std::to_string(newer) + (newer == 1 ? " newer one" : " newer ones");
       }
@@ -103,7 +103,7 @@ class Judge {
     return older;
   }
 
-  using Question = std::tuple<std::string, std::string, std::string, std::string, Source, std::string>;
+  using Question = std::tuple<std::string, std::string, std::string, std::string, std::string>;
   PruneRules rules_;
   std::set<RowId> active_;
   std::map<RowId, std::vector<TemplateRow>> templates_;

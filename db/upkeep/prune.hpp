@@ -16,7 +16,7 @@ namespace pgtune::db {
 /// What to drop; a session is dropped when any rule says so. One that a search which stays went on with is kept by
 /// keep_newest and unfinished.
 struct PruneRules {
-  /// Of each problem, device, template name, conditions, source and kind, all but this many newest finished sessions.
+  /// Of each problem, device, template name, conditions and kind, all but this many newest finished sessions.
   std::optional<std::int64_t> keep_newest = {};
   bool any_board = false;      ///< keep_newest counts sessions of all boards of a device class together
   bool old_templates = false;  ///< sessions with variants of a template of another content than its newest session's

@@ -38,7 +38,7 @@ std::optional<ChosenKernel> choose_kernel(Context& context, DatabaseStore& store
   const auto chosen = [&](const Variant& variant, bool guessed) {
     return ChosenKernel{plan_variant(templates, variant, problem, device), guessed, templates.of(variant).content_hash};
   };
-  if (const auto answer = session::stored_answer(store, {problem, templates, device, Source::kGpu, conditions}, false))
+  if (const auto answer = session::stored_answer(store, {problem, templates, device, conditions}, false))
     return chosen(answer->best().variant, false);
   const auto guessed = choice == KernelChoice::kGuess ? guess(problem, templates, device) : std::nullopt;
   if (!guessed) return std::nullopt;

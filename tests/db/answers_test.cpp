@@ -78,7 +78,7 @@ TEST_F(Answers, BestComesBackWithItsSurroundings) {
   EXPECT_EQ(best->problem_json, nlohmann::json(sample_.problem).dump());
   EXPECT_EQ(best->template_name, "sgemm_simt");
   EXPECT_EQ(best->template_hash, "c0ffee");
-  EXPECT_EQ(best->source, Source::kGpu);
+  EXPECT_FALSE(best->recorded);
   EXPECT_EQ(best->driver_branch, "580");
   EXPECT_EQ(best->conditions_key, "sustained rotated");
   EXPECT_THAT(best->finished_at, MatchesRegex("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"));
@@ -112,7 +112,7 @@ TEST_F(Answers, AreFoundUnderTheirWholeKeyOnly) {
   key.device_class = "H200, driver 590";
   EXPECT_FALSE(find_best(database_, key).has_value());
   key = sample_.key();
-  key.source = Source::kReplay;
+  key.recorded = true;
   EXPECT_FALSE(find_best(database_, key).has_value());
   key = sample_.key();
   key.template_hash = "changed";
@@ -163,9 +163,9 @@ TEST_F(Answers, AreListedOncePerClassTemplateSourceAndConditionsNewestFirst) {
   auto other_template = sample_;
   other_template.template_row.content_hash = "beef";
   answer(other_template, "A=3");
-  auto replay = sample_;
-  replay.session.source = Source::kReplay;
-  answer(replay, "A=4");
+  auto recorded = sample_;
+  recorded.session.recorded = true;
+  answer(recorded, "A=4");
   auto other_driver = sample_;
   other_driver.device.driver_version = "590.1";
   answer(other_driver, "A=5");
@@ -178,9 +178,8 @@ TEST_F(Answers, AreListedOncePerClassTemplateSourceAndConditionsNewestFirst) {
               ElementsAre("A=4", "A=3", "A=1"));
   EXPECT_THAT(winners({.device_class = other_limit.key().device_class}), ElementsAre("A=2"));
   EXPECT_THAT(winners({.template_hash = "beef"}), ElementsAre("A=3"));
-  EXPECT_THAT(winners({.source = Source::kReplay}), ElementsAre("A=4"));
-  EXPECT_THAT(winners({.template_name = "sgemm_simt", .source = Source::kGpu}),
-              ElementsAre("A=6", "A=5", "A=3", "A=2"));
+  EXPECT_THAT(winners({.recorded = true}), ElementsAre("A=4"));
+  EXPECT_THAT(winners({.template_name = "sgemm_simt", .recorded = false}), ElementsAre("A=6", "A=5", "A=3", "A=2"));
   EXPECT_THAT(winners({.problem_key = "none"}), IsEmpty());
 }
 
@@ -249,7 +248,7 @@ TEST_F(Answers, SessionsAreListedNewestFirst) {
   EXPECT_EQ(sessions[1].template_name, "sgemm_simt");
   EXPECT_EQ(sessions[1].template_hash, "c0ffee");
   EXPECT_EQ(sessions[1].driver_branch, "580");
-  EXPECT_EQ(sessions[1].source, Source::kGpu);
+  EXPECT_FALSE(sessions[1].recorded);
   EXPECT_EQ(sessions[1].kind, "search");
   EXPECT_EQ(sessions[1].conditions_key, "sustained rotated");
   EXPECT_EQ(sessions[1].started_at.size(), 20U);

@@ -52,7 +52,7 @@ TEST(Dump, SaysEverythingWithoutIds) {
   const auto session = TestSession().begin(database);
   save_trial(database, session, testing::good_trial("A=1", 0.5));
   save_rounds(database, session, Stage::kFinal, {testing::rounds_of(0, {testing::sample(0.25)})});
-  save_ceilings(database, TestSession().device, TestSession().program, Source::kGpu, testing::ceilings(1));
+  save_ceilings(database, TestSession().device, TestSession().program, testing::ceilings(1));
   std::vector<std::string> lines;
   dump(database, [&](const std::string& line) { lines.push_back(line); });
   ASSERT_EQ(lines.size(), 5U);

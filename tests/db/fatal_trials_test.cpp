@@ -76,10 +76,10 @@ TEST_F(Killers, HoldForTheSameDriverAndCompilersForTheSameNvrtc) {
   EXPECT_THAT(fatal_trials("580.10", "13.1"), ElementsAre("A=1 crashed cubin-A=1")) << "right under another driver";
 }
 
-TEST_F(Killers, ReplaysAndOtherArchitecturesDoNotCount) {
-  sample_.session.source = Source::kReplay;
+TEST_F(Killers, RecordedOnesAndOtherArchitecturesDoNotCount) {
+  sample_.session.recorded = true;
   save(built("A=1", OutcomeKind::kCrashed));
-  sample_.session.source = Source::kGpu;
+  sample_.session.recorded = false;
   sample_.device.architecture = "sm_80";
   save(built("A=1", OutcomeKind::kCrashed));
   EXPECT_THAT(fatal_trials(), IsEmpty());

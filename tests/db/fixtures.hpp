@@ -93,7 +93,6 @@ struct TestSession {
   SessionRow session;
 
   TestSession() {
-    session.source = Source::kGpu;
     session.conditions_key = "sustained rotated";
     session.conditions_json = R"({"regime":"sustained"})";
     session.seed = 0xfedcba9876543210U;
@@ -103,8 +102,8 @@ struct TestSession {
     return begin_session(database, device, program, problem, template_row, session);
   }
   [[nodiscard]] ResultKey key() const {
-    return {device_class(device).text(), problem.key(),  template_row.name,
-            template_row.content_hash,   session.source, session.conditions_key};
+    return {device_class(device).text(), problem.key(),    template_row.name,
+            template_row.content_hash,   session.recorded, session.conditions_key};
   }
 };
 

@@ -182,10 +182,9 @@ TEST_F(Hostile, DamageAnywhereInTheFileEndsInAnErrorOrAnAnswer) {
   EXPECT_GT(answers, 0);
 }
 
-TEST_F(Hostile, AnUnknownSourceOfMeasurementsIsAnError) {
+TEST_F(Hostile, WhatIsFromAnUnknownSourceWasNotMeasuredHere) {
   spoil("PRAGMA ignore_check_constraints = on; UPDATE sessions SET source = 'oracle'");
-  EXPECT_THAT(error_of([&] { static_cast<void>(list_sessions(reader())); }).what(),
-              AllOf(HasSubstr("'oracle' as a source"), HasSubstr("damaged")));
+  for (const SessionRow& row : list_sessions(reader())) EXPECT_TRUE(row.recorded);
 }
 
 }  // namespace

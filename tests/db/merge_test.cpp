@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "db/sqlite/statement.hpp"
+#include "db/upkeep/session_copier.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {
@@ -57,7 +58,7 @@ class MergeTest : public ::testing::Test {
     search(a, "GPU-a", 3, 1e-3);
     auto b = Database::open(b_, OpenMode::kReadWriteCreate);
     search(b, "GPU-b", 2, 2e-3);
-    save_ceilings(b, TestSession().device, TestSession().program, Source::kGpu, testing::ceilings(4));
+    save_ceilings(b, TestSession().device, TestSession().program, testing::ceilings(4));
     // Across files, the time in the uid decides: another millisecond.
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     search(a, "GPU-a", 4, 3e-3);
@@ -99,7 +100,7 @@ TEST_F(MergeTest, HoldsEverySessionOfEveryInput) {
   EXPECT_EQ(find_trials(c, on_a.key()).at("A=0").report.samples.at(0).time_s, 3e-3);
   EXPECT_EQ(session_rounds(c, sessions[1].id).size(), 2U);
   EXPECT_EQ(energy_windows(c, sessions[1].id).at(0).window.energy_j, 100);
-  EXPECT_EQ(find_ceilings(c, TestSession().device, Source::kGpu), testing::ceilings(4));
+  EXPECT_EQ(find_ceilings(c, TestSession().device), testing::ceilings(4));
 }
 
 TEST_F(MergeTest, BoardsOfAClassAnswerForEachOther) {
@@ -224,6 +225,28 @@ TEST_F(MergeRefuses, AnOutputThatExists) {
               }).what(),
               AllOf(HasSubstr("there.db exists already"), HasSubstr("Merge into a new file")));
   EXPECT_EQ(contents(folder_ / "there.db"), "precious");
+}
+
+TEST_F(MergeTest, OneSessionIsStoredAsRecordedOnceAndWhole) {
+  const Database recording = Database::open(b_, OpenMode::kReadOnly);
+  Database database = Database::open_memory();
+  const SessionRow session = list_sessions(recording).front();
+  for (int i = 0; i < 2; ++i) store_recorded(recording, session.id, database);
+  ASSERT_EQ(list_sessions(database).size(), 1U);
+  const SessionRow stored = list_sessions(database).front();
+  EXPECT_TRUE(stored.recorded);
+  EXPECT_EQ(stored.uid, session.uid);
+  EXPECT_EQ(stored.finished_at, session.finished_at);
+  EXPECT_EQ(totals(database).rows.at("trials"), 2);
+  EXPECT_TRUE(list_best(database, {.recorded = false}).empty());
+  ASSERT_EQ(list_best(database, {.recorded = true}).size(), 1U);
+  const ResultKey measured = [&] {
+    ResultKey key = key_of(list_best(database, {}).front());
+    key.recorded = false;
+    return key;
+  }();
+  EXPECT_FALSE(find_best(database, measured));
+  EXPECT_TRUE(find_trials(database, measured).empty());
 }
 
 }  // namespace

@@ -129,10 +129,10 @@ TEST_F(Prune, DropsRoundsOfAnOldTemplateWithoutTrialsOfTheirOwn) {
   EXPECT_THAT(pruned({.old_templates = true}), ElementsAre(old));
 }
 
-TEST_F(Prune, DropsReplaysAndSilentUnfinishedSessions) {
-  TestSession replay;
-  replay.session.source = Source::kReplay;
-  const auto replayed = session(replay), killed = session({}, false), busy = session({}, false),
+TEST_F(Prune, DropsRecordedAndSilentUnfinishedSessions) {
+  TestSession elsewhere;
+  elsewhere.session.recorded = true;
+  const auto recorded = session(elsewhere), killed = session({}, false), busy = session({}, false),
              running = session({}, false);
   execute(database_,
           "UPDATE sessions SET started_at = '2026-01-01T00:00:00Z';"
@@ -143,7 +143,8 @@ TEST_F(Prune, DropsReplaysAndSilentUnfinishedSessions) {
                          "; UPDATE sessions SET started_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = " +
                          std::to_string(running));
   EXPECT_THAT(pruned({.unfinished = true}), ElementsAre(killed));
-  EXPECT_THAT(pruned({.replayed = true}), ElementsAre(replayed));
+  EXPECT_THAT(pruned({.keep_newest = 0}), IsEmpty()) << "no rule but its own is about a recorded one";
+  EXPECT_THAT(pruned({.recorded = true}), ElementsAre(recorded));
   EXPECT_EQ(list_sessions(database_).size(), 2U);
 }
 
@@ -162,7 +163,7 @@ TEST_F(Prune, LeavesNoRowThatNothingRefersTo) {
   const auto expected = totals(database_).rows;
   std::swap(database_, untouched);
   execute(database_, "UPDATE sessions SET source = 'replay' WHERE id = 1");
-  EXPECT_EQ(pruned({.replayed = true}).size(), 1U);
+  EXPECT_EQ(pruned({.recorded = true}).size(), 1U);
   EXPECT_EQ(totals(database_).rows, expected);
 }
 

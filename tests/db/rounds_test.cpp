@@ -160,20 +160,18 @@ TEST_F(Rounds, EnergyWindowsComeBackAsTheyWereSaved) {
   EXPECT_THAT(error_of([&] { save_energy(database_, 77, idle); }).what(), HasSubstr("no session 77"));
 }
 
-TEST_F(Rounds, TheNewestCeilingsOfABoardClassAndSourceCount) {
-  EXPECT_FALSE(find_ceilings(database_, sample_.device, Source::kGpu).has_value());
-  save_ceilings(database_, sample_.device, sample_.program, Source::kGpu, testing::ceilings(1));
-  save_ceilings(database_, sample_.device, sample_.program, Source::kGpu, testing::ceilings(2));
-  save_ceilings(database_, sample_.device, sample_.program, Source::kReplay, testing::ceilings(3));
-  EXPECT_EQ(find_ceilings(database_, sample_.device, Source::kGpu), testing::ceilings(2));
+TEST_F(Rounds, TheNewestCeilingsOfABoardAndClassCount) {
+  EXPECT_FALSE(find_ceilings(database_, sample_.device).has_value());
+  save_ceilings(database_, sample_.device, sample_.program, testing::ceilings(1));
+  save_ceilings(database_, sample_.device, sample_.program, testing::ceilings(2));
+  EXPECT_EQ(find_ceilings(database_, sample_.device), testing::ceilings(2));
   EXPECT_EQ(query_text(database_, "SELECT max(measured_at) FROM ceilings").size(), 20U);
-  EXPECT_EQ(find_ceilings(database_, sample_.device, Source::kReplay), testing::ceilings(3));
   for (const auto change :
        {+[](DeviceInfo& device) { device.driver_version = "590.10"; },
         +[](DeviceInfo& device) { device.power_limit_w = 500; }, +[](DeviceInfo& device) { device.uuid = "GPU-2"; }}) {
     DeviceInfo other = sample_.device;
     change(other);
-    EXPECT_FALSE(find_ceilings(database_, other, Source::kGpu).has_value()) << device_class(other).text();
+    EXPECT_FALSE(find_ceilings(database_, other).has_value()) << device_class(other).text();
   }
 }
 

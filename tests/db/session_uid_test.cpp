@@ -76,10 +76,10 @@ TEST(SessionUid, TheClockDecidesNeitherTheNewestAnswerNorTrial) {
 TEST(SessionUid, CeilingsAreNeverOlderThanTheLast) {
   auto database = Database::open_memory();
   const TestSession sample;
-  save_ceilings(database, sample.device, sample.program, Source::kGpu, testing::ceilings(1));
+  save_ceilings(database, sample.device, sample.program, testing::ceilings(1));
   execute(database, "UPDATE ceilings SET measured_at = '2099-01-01T00:00:00Z'");
-  save_ceilings(database, sample.device, sample.program, Source::kGpu, testing::ceilings(2));
-  EXPECT_EQ(find_ceilings(database, sample.device, Source::kGpu), testing::ceilings(2));
+  save_ceilings(database, sample.device, sample.program, testing::ceilings(2));
+  EXPECT_EQ(find_ceilings(database, sample.device), testing::ceilings(2));
   EXPECT_EQ(query_integer(database, "SELECT count(*) FROM ceilings WHERE measured_at = '2099-01-01T00:00:00Z'"), 2);
 }
 

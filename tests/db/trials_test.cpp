@@ -109,7 +109,7 @@ TEST_F(Trials, AreFoundUnderTheirWholeKeyOnly) {
       [](TestSession& s) { s.problem.m = 1024; },
       [](TestSession& s) { s.template_row.name = "other"; },
       [](TestSession& s) { s.template_row.content_hash = "0"; },
-      [](TestSession& s) { s.session.source = Source::kReplay; },
+      [](TestSession& s) { s.session.recorded = true; },
       [](TestSession& s) { s.session.conditions_key = "burst rotated"; }};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     TestSession other;

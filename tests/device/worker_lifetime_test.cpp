@@ -20,7 +20,6 @@ using testing::HasSubstr;
 TEST_F(WorkerDeviceTest, OpensPreparesBuildsAndTries) {
   auto device = WorkerDevice::open(options()).value();
   EXPECT_EQ(device->info().name, "Fake GPU");
-  EXPECT_EQ(device->source(), Source::kGpu);
   EXPECT_EQ(device->build_slots(), 4U);
   const auto baseline = device->prepare({problem(), {}});
   ASSERT_TRUE(baseline) << baseline.error().text();

@@ -5,7 +5,7 @@ tutorial works from its first step to its last without a GPU.
 
 usage: docs_test.py links SOURCE_DIR
        docs_test.py commands SOURCE_DIR PGTUNE FAKE_WORKER   (each command of README.md and docs/)
-       docs_test.py tutorial SOURCE_DIR PGTUNE               (docs/tutorial.md in its order, replayed)
+       docs_test.py tutorial SOURCE_DIR PGTUNE               (docs/tutorial.md in its order, on recordings)
        docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/operations.md has typed in)
        docs_test.py tables SOURCE_DIR PGTUNE                 (tables that scripts/suite-table prints from what ships)"""
 import glob
@@ -28,7 +28,7 @@ NOT_RUN = [
     (r"search .*--db /shared", "its files are a cluster's"),
     (r"--db validation.db", "a suite of many shapes takes a GPU hours"),
     (r"import ", "its file is another tool's"),
-    (r"slurm .*--device replay", "replays on each node"),
+    (r"slurm .*--device recording", "needs a cluster"),
 ]
 
 
@@ -192,7 +192,7 @@ def check_tutorial(source, program):
     for written in ("report.html", "best.hpp"):
         if not os.path.exists(os.path.join(place.folder, written)):
             wrong.append(f"tutorial: {written} was not written")
-    for word in ("replaying measurements that come with pgtune", "why: In each", "joules", "tie: "):
+    for word in ("recorded answers, nothing is run here", "why: In each", "joules", "tie: "):
         if word not in said:
             wrong.append(f"tutorial: nothing printed '{word}', which it speaks of")
     place.remove()

@@ -12,7 +12,7 @@ as_stranger=()
 [ "$(id -u)" -ne 0 ] || as_stranger=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 use() {
   cd /
-  # A replay needs no worker; inspect has the worker found, and compile where there is one.
+  # A recorded answer needs no worker; inspect has the worker found, and compile where there is one.
   "${as_stranger[@]}" env -i PATH=/usr/bin:/bin HOME="$home" CUDA_HOME="${CUDA_HOME:-}" "$@"
 }
 check() {
@@ -20,9 +20,9 @@ check() {
   home=$(mktemp -d "$work/home.XXXXXX") && chmod 777 "$home"
   use "$prefix/bin/pgtune" --version >"$work/version" || fail "--version fails in $prefix"
   grep -q '^pgtune [0-9]' "$work/version" || fail "--version says '$(cat "$work/version")'"
-  use "$prefix/bin/pgtune" search --shape 4096x4096x4096 --device replay --json >"$work/answer" 2>"$work/said" ||
-    fail "a replay fails in $prefix: $(cat "$work/said")"
-  grep -q '"ratio_to_baseline"' "$work/answer" || fail "a replay in $prefix answers nothing"
+  use "$prefix/bin/pgtune" search --shape 4096x4096x4096 --device recording --json >"$work/answer" 2>"$work/said" ||
+    fail "there is no recorded answer in $prefix: $(cat "$work/said")"
+  grep -q '"ratio_to_baseline"' "$work/answer" || fail "a recorded answer in $prefix has no ratio"
   use "$prefix/bin/pgtune" doctor >"$work/doctor" 2>&1 || true  # without a GPU it ends with 3
   if [ -e "$build/bin/pgtune-worker" ]; then
     # Lines are broken at 80 columns, names at blanks too.

@@ -103,27 +103,19 @@ TEST(BaselineBuilds, WhoeverCannotBuildEndsIt) {
   EXPECT_FALSE(refused);
 }
 
-TEST(BaselineBuilds, AreMadeBeforeTheProblemIsPreparedAndNotInAReplay) {
+TEST(BaselineBuilds, AreMadeBeforeTheProblemIsPrepared) {
   const Stencil stencil;
-  for (const Source source : {Source::kGpu, Source::kReplay}) {
-    TestSearch search;
-    FakeDevice device([](const Variant&) { return Script{}; });
-    device.device_info.memory_bytes = std::int64_t{1} << 30;
-    device.said_source = source;
-    search.options.budget.trials = 2;
-    const Clock clock = search.clock(device);
-    const auto found =
-        run_search(stencil.problem, *stencil.templates, device, search.store, search.options, search.stop, {}, clock);
-    ASSERT_TRUE(found) << found.error().text();
-    if (source == Source::kReplay) {
-      EXPECT_TRUE(device.prepare_request.builds.empty());
-      EXPECT_THAT(device.builds, ::testing::Not(::testing::Contains("WIDTH=64,HEIGHT=4")));
-    } else {
-      ASSERT_EQ(device.prepare_request.builds.size(), 1);
-      EXPECT_TRUE(device.prepare_request.builds[0].built);
-      EXPECT_EQ(device.builds.front(), "WIDTH=64,HEIGHT=4");
-    }
-  }
+  TestSearch search;
+  FakeDevice device([](const Variant&) { return Script{}; });
+  device.device_info.memory_bytes = std::int64_t{1} << 30;
+  search.options.budget.trials = 2;
+  const Clock clock = search.clock(device);
+  const auto found =
+      run_search(stencil.problem, *stencil.templates, device, search.store, search.options, search.stop, {}, clock);
+  ASSERT_TRUE(found) << found.error().text();
+  ASSERT_EQ(device.prepare_request.builds.size(), 1);
+  EXPECT_TRUE(device.prepare_request.builds[0].built);
+  EXPECT_EQ(device.builds.front(), "WIDTH=64,HEIGHT=4");
 }
 
 TEST(BaselineBuilds, AStopIsNotWaitedWith) {

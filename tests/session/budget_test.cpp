@@ -45,7 +45,7 @@ TEST(AnsweredAlready, IsWhatASearchWouldReturnUnderTheSameOptions) {
   search.options.budget.trials = 10;
   auto device = search.device();
   ASSERT_TRUE(search.run(device));
-  const StoreKey key{search.problem, search.definition, device.info(), device.source(), search.options.conditions};
+  const StoreKey key{search.problem, search.definition, device.info(), search.options.conditions};
   const auto answered = [&](const SessionOptions& options) {
     return answered_already(search.store, key, options).has_value();
   };
@@ -73,7 +73,7 @@ TEST(AnsweredAlready, NotWhereSomethingIsToBeRetried) {
   };
   auto device = search.device();
   ASSERT_TRUE(search.run(device));
-  const StoreKey key{search.problem, search.definition, device.info(), device.source(), search.options.conditions};
+  const StoreKey key{search.problem, search.definition, device.info(), search.options.conditions};
   EXPECT_TRUE(answered_already(search.store, key, search.options));
   search.options.retry_failed = true;
   EXPECT_FALSE(answered_already(search.store, key, search.options));

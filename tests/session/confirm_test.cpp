@@ -217,32 +217,6 @@ TEST(Confirm, StoppedInThemThereIsNoWholeFinal) {
   EXPECT_FALSE(answer.complete);
 }
 
-TEST(Confirm, AReplayOfARecordingWithoutThemShowsTheFinalAsRecorded) {
-  PoweredSearch powered(load_at_the_cap);
-  powered.device.said_source = Source::kReplay;
-  powered.device.recorded = {{Stage::kFinal, 8}, {Stage::kConfirm, 0}};
-  const Answer answer = powered.run();
-  EXPECT_EQ(powered.device.rounds[Stage::kFinal].size(), 8U);
-  EXPECT_THAT(powered.device.rounds[Stage::kConfirm], IsEmpty());
-  EXPECT_EQ(answer.confirm_rounds, 0);
-  EXPECT_EQ(answer.best().time_s,
-            stats::median(per_launch_times(saved(powered.search.store, Stage::kFinal, kBestKey))));
-}
-
-TEST(Confirm, AReplayWhoseWinnerIsNotInThemSaysSo) {
-  PoweredSearch powered(load_at_the_cap);
-  powered.device.said_source = Source::kReplay;
-  powered.device.recorded = {{Stage::kFinal, 2}, {Stage::kConfirm, 8}};
-  powered.device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-    if (request.stage == Stage::kConfirm) make_unrecorded(report);
-  };
-  const Answer answer = powered.run();
-  EXPECT_EQ(answer.best().variant.key(), kBestKey);
-  EXPECT_TRUE(answer.from_final);
-  EXPECT_EQ(answer.best().verdict, stats::Verdict::kUnclear);
-  EXPECT_THAT(answer.notes, Contains(HasSubstr("rounds that confirm the winner were not recorded")));
-}
-
 TEST(Confirm, IsNotForABenchNorWhereEnergyDecides) {
   TestBench bench;
   PoweredSearch powered(load_at_the_cap);

@@ -95,31 +95,6 @@ TEST(Enough, ASimulatedSearchEndsWhereTheSessionDoes) {
   EXPECT_EQ(simulated->stop->tried, device.trials.size());
 }
 
-TEST(Enough, AReplayGoesOn) {
-  TestSearch search;
-  search.options.replay_strategy = "model";
-  search.options.stop_when_enough = true;
-  auto device = search.device();
-  device.said_source = Source::kReplay;
-  search.options.predictor = [known = trained(search, device.info())](const Problem&, const DeviceInfo&) {
-    return known;
-  };
-  search.options.budget.trials = 36;
-  auto part = search.device();
-  part.said_source = Source::kReplay;
-  const auto first = search.run(part);
-  ASSERT_TRUE(first && first->answer);
-  EXPECT_FALSE(first->enough);
-  ASSERT_TRUE(first->answer->expected_missed) << "it expects something";
-  EXPECT_LT(*first->answer->expected_missed, first->answer->floor.margin);
-  search.options.budget = {};
-  const auto result = search.run(device);
-  ASSERT_TRUE(result && result->answer);
-  EXPECT_FALSE(result->from_store) << "what was expected of a part answers for no replay of all";
-  EXPECT_FALSE(result->enough);
-  EXPECT_EQ(part.trials.size() + device.trials.size(), static_cast<std::size_t>(kSpace));
-}
-
 TEST(Enough, AStrategyThatExpectsNothingGoesOn) {
   TestSearch search;
   search.options.strategy = "random";

@@ -40,15 +40,6 @@ std::string contender_name(const Contender& contender) {
   return variant_of(contender)->key();
 }
 
-void make_unrecorded(protocol::RoundReport& report, std::size_t index) {
-  report.samples.at(index).reset();
-  report.outcomes.at(index) = {OutcomeKind::kNotRecorded, "not in the recording"};
-}
-
-void make_unrecorded(protocol::RoundReport& report) {
-  for (std::size_t i = 0; i < report.samples.size(); ++i) make_unrecorded(report, i);
-}
-
 FakeDevice::FakeDevice(Plan plan) : plan_(std::move(plan)) {
   device_info.uuid = "GPU-fake";
   device_info.name = "Fake GPU";
@@ -198,24 +189,12 @@ Result<protocol::RoundReport> FakeDevice::run_round(const protocol::RoundRequest
   return report;
 }
 
-std::optional<int> FakeDevice::recorded_rounds(Stage stage) const {
-  const auto found = recorded.find(stage);
-  return found != recorded.end() ? std::optional(found->second) : std::nullopt;
-}
-
-bool FakeDevice::is_recorded(Stage stage, const Contender& contender) const {
-  const auto names = recorded_names.find(stage);
-  return names != recorded_names.end() &&
-         std::find(names->second.begin(), names->second.end(), contender_name(contender)) != names->second.end();
-}
-
 Result<protocol::VerifyReport> FakeDevice::verify(const protocol::VerifyRequest& request) {
   EXPECT_TRUE(building_.empty() && trying_.empty()) << "a verification with work in flight";
   verify_requests.push_back(request);
   now_s += static_cast<double>(request.launches) * request.launch_s;
   const Script script = plan_(request.built.variant);
   protocol::VerifyReport report{.outcome = script.verified, .launches = request.launches, .copies = 2};
-  if (said_source == Source::kReplay) report.outcome = {OutcomeKind::kNotRecorded, "not in the recording"};
   report.deterministic = script.deterministic;
   return report;
 }

@@ -28,10 +28,6 @@ struct Script {
 
 /// A variant's key, or "ref1" for the baseline's second algorithm.
 [[nodiscard]] std::string contender_name(const Contender& contender);
-/// Takes a contender's sample from a round's report, as a replay does that lacks it.
-void make_unrecorded(protocol::RoundReport& report, std::size_t index);
-/// The same of all contenders.
-void make_unrecorded(protocol::RoundReport& report);
 /// A GPU at its power limit: what a sample takes depends on who ran before.
 struct PoweredGpu {
   support::PowerModel model;
@@ -50,7 +46,6 @@ class FakeDevice final : public device::Device {
 
   DeviceInfo device_info;
   BaselineReport baseline;  ///< algorithm i runs in baseline.algorithms[i].time_s
-  Source said_source = Source::kGpu;
   std::size_t slots = 4;
   double trial_s = 0.01, round_s = 0.1;  ///< virtual seconds
   double noise = 0.001;
@@ -63,9 +58,6 @@ class FakeDevice final : public device::Device {
   std::function<void(const protocol::RoundRequest&, protocol::RoundReport&)> spoil;
   std::function<void(Stage)> after_round;
   std::size_t dies_after_trials = 0;  ///< 0: never
-  /// In a replay: rounds of a stage; of what is not among them nothing is known, as where rounds are measured.
-  std::map<Stage, int> recorded;
-  std::map<Stage, std::vector<std::string>> recorded_names;  ///< in a replay: contenders of a stage
   /// Window of a request; unset: there is no energy counter. Lead-in and window pass in virtual time.
   std::function<Result<EnergyWindow>(const protocol::EnergyRequest&)> energy;
 
@@ -86,15 +78,12 @@ class FakeDevice final : public device::Device {
   std::vector<protocol::EnergyRequest> energy_requests;
 
   [[nodiscard]] const DeviceInfo& info() const override { return device_info; }
-  [[nodiscard]] Source source() const override { return said_source; }
   [[nodiscard]] Result<BaselineReport> prepare(const protocol::PrepareRequest& request) override;
   [[nodiscard]] std::size_t build_slots() const override { return slots; }
   void submit_build(protocol::BuildRequest request) override;
   void submit_trial(protocol::TrialRequest request) override;
   [[nodiscard]] Result<std::vector<protocol::Event>> wait(std::chrono::milliseconds timeout) override;
   [[nodiscard]] Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) override;
-  [[nodiscard]] std::optional<int> recorded_rounds(Stage stage) const override;
-  [[nodiscard]] bool is_recorded(Stage stage, const Contender& contender) const override;
   [[nodiscard]] Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) override;
   [[nodiscard]] Result<EnergyWindow> measure_energy(const protocol::EnergyRequest& request) override;
   [[nodiscard]] Result<Ceilings> measure_ceilings() override;

@@ -12,7 +12,7 @@ namespace {
 
 std::string text(const StoreKey& key) {
   return key.problem.key() + "|" + key.templates.id().name + "|" + key.templates.id().content_hash + "|" +
-         device_class(key.device).text() + "|" + std::string(to_string(key.source)) + "|" + key.conditions.key();
+         device_class(key.device).text() + "|" + key.conditions.key();
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void FakeStore::save_rounds(Stage stage, const std::vector<ContenderSamples>& sa
 
 void FakeStore::save_energy(const EnergyRecord& record) { energy.push_back(record); }
 
-std::optional<Ceilings> FakeStore::ceilings(const DeviceInfo& /*device*/, Source /*source*/) { return saved_ceilings; }
+std::optional<Ceilings> FakeStore::ceilings(const DeviceInfo& /*device*/) { return saved_ceilings; }
 
 void FakeStore::save_ceilings(const Ceilings& ceilings) { saved_ceilings = ceilings; }
 

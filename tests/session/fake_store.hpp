@@ -20,7 +20,7 @@ class FakeStore final : public Store {
   void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) override;
   void save_rounds(Stage stage, const std::vector<ContenderSamples>& samples) override;
   void save_energy(const EnergyRecord& record) override;
-  [[nodiscard]] std::optional<Ceilings> ceilings(const DeviceInfo& device, Source source) override;
+  [[nodiscard]] std::optional<Ceilings> ceilings(const DeviceInfo& device) override;
   void save_ceilings(const Ceilings& ceilings) override;
   void finish(const std::optional<Answer>& answer) override;
 

@@ -122,14 +122,6 @@ TEST(Floor, WarmsUpUntilTheSamplesAreSteady) {
   EXPECT_LT(all, 24U + 40U);
 }
 
-TEST(Floor, ARecordingNeedsNoWarmUp) {
-  TestSearch search;
-  auto device = search.device();
-  device.said_source = Source::kReplay;
-  ASSERT_TRUE(search.run(device));
-  EXPECT_EQ(device.rounds[Stage::kFloor].size(), 24U);
-}
-
 TEST(Floor, BelongsToItsSession) {
   TestSearch search;
   auto first = search.device();
@@ -203,34 +195,6 @@ TEST(Floor, HeatThatPassesLaterCostsOnlyTheFloor) {
   EXPECT_EQ(result->answer->floor.rounds, 0);
   EXPECT_EQ(result->answer->voided_rounds, 5);
   EXPECT_THAT(result->answer->notes, Contains(HasSubstr("no noise floor: heat or jumping clocks")));
-}
-
-/// The answer of a search on a recording whose floor has so many rounds.
-Answer replayed_floor(TestSearch& search, int rounds) {
-  auto device = search.device();
-  device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-    if (request.stage == Stage::kFloor && request.round > rounds) make_unrecorded(report);
-  };
-  const auto result = search.run(device);
-  EXPECT_TRUE(result && result->answer);
-  return result && result->answer ? *result->answer : Answer();
-}
-
-TEST(Floor, OfAReplayHasTheRecordedRounds) {
-  TestSearch search;
-  const Answer answer = replayed_floor(search, 8);
-  EXPECT_EQ(answer.floor.rounds, 8);
-  EXPECT_THAT(answer.notes, Not(Contains(HasSubstr("no noise floor"))));
-}
-
-TEST(Floor, ThatWasNotRecordedIsNoneAndNoEnd) {
-  for (const int rounds : {0, 3}) {
-    TestSearch search;
-    const Answer answer = replayed_floor(search, rounds);
-    EXPECT_EQ(answer.floor.rounds, 0);
-    EXPECT_TRUE(answer.from_final);
-    EXPECT_THAT(answer.notes, Contains(HasSubstr("no noise floor: it was not recorded")));
-  }
 }
 
 }  // namespace

@@ -66,13 +66,4 @@ struct PoweredSearch {
   }
 };
 
-/// As a recording answers that was made before there were settled samples.
-inline void know_no_steady_run(FakeDevice& device) {
-  device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-    if (request.stage != Stage::kSteady) return;
-    report.samples.front().reset();
-    report.outcomes.front() = {OutcomeKind::kNotRecorded, "not in the recording"};
-  };
-}
-
 }  // namespace pgtune::session

@@ -173,16 +173,6 @@ TEST(Quarantine, WithinOneSearchEqualMachineCodeCrashesOnce) {
   EXPECT_THAT(outcome_of(search, result, OutcomeKind::kQuarantined).reason, HasSubstr("hung in this search on 256"));
 }
 
-TEST(Quarantine, AReplayRunsNothingAndQuarantinesNothing) {
-  TestSearch search;
-  search.store.known_killers = {fatal_trial(kBestKey)};
-  auto device = search.device();
-  device.said_source = Source::kReplay;
-  const auto result = search.run(device);
-  ASSERT_TRUE(result && result->answer);
-  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
-}
-
 TEST(Quarantine, BrokenHardwareSpeaksAgainstNoVariant) {
   EXPECT_TRUE(is_fatal({OutcomeKind::kCrashed, "running the kernel: ... (cudaErrorIllegalAddress)"}));
   EXPECT_TRUE(is_fatal({OutcomeKind::kTimeout, "measure worker gave no answer within 2 s"}));

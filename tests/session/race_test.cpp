@@ -149,43 +149,5 @@ TEST(Race, EndsWhereATimeBudgetNeedsTheRestForTheFinal) {
   EXPECT_LE(result->elapsed_s, 60 + kWinnerOverBudget_s);
 }
 
-TEST(Race, OfAReplayHasTheRecordedRoundsOfTheRecordedEntrants) {
-  CloseSearch search;
-  auto all = search.device();
-  const auto whole = search.run(all);
-  ASSERT_TRUE(whole && whole->answer);
-  search.options.force = true;
-  auto device = search.device();
-  device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-    if (request.stage != Stage::kRace) return;
-    for (std::size_t i = 0; i < request.contenders.size(); ++i) {
-      const bool lacks = contender_name(protocol::contender_of(request.contenders[i])) == kCloseBest;
-      if (lacks || request.round > 2) make_unrecorded(report, i);
-    }
-  };
-  const auto result = search.run(device);
-  ASSERT_TRUE(result && result->answer);
-  EXPECT_EQ(result->answer->raced, whole->answer->raced - 1);
-  EXPECT_TRUE(result->counts.failed.empty());
-  EXPECT_TRUE(result->answer->from_final && result->answer->complete);
-  std::size_t most = 0;
-  for (const ContenderSamples& contender : search.store.rounds[Stage::kRace].back())
-    most = std::max(most, contender.samples.size());
-  EXPECT_EQ(most, 2U);
-}
-
-TEST(Race, ThatWasNotRecordedIsNoRace) {
-  CloseSearch search;
-  auto device = search.device();
-  device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-    if (request.stage == Stage::kRace) make_unrecorded(report);
-  };
-  const auto result = search.run(device);
-  ASSERT_TRUE(result && result->answer);
-  EXPECT_EQ(result->answer->raced, 0);
-  EXPECT_TRUE(search.store.rounds[Stage::kRace].empty());
-  EXPECT_TRUE(result->answer->from_final);
-}
-
 }  // namespace
 }  // namespace pgtune::session

@@ -136,27 +136,6 @@ TEST(Resume, AFinalistThatNoLongerBuildsIsReplacedByItsFailure) {
   EXPECT_EQ(search.store.saved_trials.back(), kBestKey);
 }
 
-TEST(Resume, WhatARecordingDidNotHoldIsAskedAgain) {
-  TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
-    if (parameter(variant, "A") > 4) script.build = {OutcomeKind::kNotRecorded, "not in the recording"};
-    return script;
-  };
-  auto first = search.device();
-  interrupt_after_trials(search, first, 20);  // all that the recording holds
-  const auto partial = search.run(first);
-  ASSERT_TRUE(partial);
-  search.stop = false;
-  search.plan = plain_script;
-  auto second = search.device();
-  const auto result = search.run(second);
-  ASSERT_TRUE(result && result->answer);
-  EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
-  EXPECT_EQ(partial->counts.not_recorded, 20);
-  EXPECT_EQ(result->counts.not_recorded, 0);
-}
-
 /// A device of the same class.
 FakeDevice other_board(const TestSearch& search) {
   FakeDevice device = search.device();

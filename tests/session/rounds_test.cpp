@@ -87,18 +87,16 @@ TEST_F(Rounds, SamplesCarryStageRoundAndPosition) {
   EXPECT_NEAR(device_time_s(rounds.field()), 3 * 10 * (1.2e-3 + 1.1e-3), 1e-4);
 }
 
-TEST_F(Rounds, SessionsDifferInTheirOrdersAndReplaysDoNot) {
-  const auto orders = [&](Source source, double start_s) {
-    device_.said_source = source;
+TEST_F(Rounds, SessionsDifferInTheirOrders) {
+  const auto orders = [&](double start_s) {
     context_.start_s = start_s;
     device_.rounds.clear();
     auto rounds = runner();
     run(rounds, 24);
     return device_.rounds[Stage::kFinal];
   };
-  EXPECT_EQ(orders(Source::kGpu, 1), orders(Source::kGpu, 1));
-  EXPECT_NE(orders(Source::kGpu, 1), orders(Source::kGpu, 2));
-  EXPECT_EQ(orders(Source::kReplay, 1), orders(Source::kReplay, 2));
+  EXPECT_EQ(orders(1), orders(1));
+  EXPECT_NE(orders(1), orders(2));
 }
 
 TEST_F(Rounds, HeatVoidsTheRoundForAllAndItIsRepeatedAfterAPause) {
@@ -155,15 +153,6 @@ TEST_F(Rounds, OnceLaunchesComeInGraphsRoundsCountFromOneAgain) {
   EXPECT_THAT(notes(), HasSubstr("4 rounds were void and repeated: the host fell behind"));
 }
 
-TEST_F(Rounds, AReplayHasRoundsOfBothWays) {
-  device_.said_source = Source::kReplay;
-  in_graphs_from_ = 3;
-  auto rounds = runner();
-  run(rounds, 4);
-  EXPECT_THAT(numbers(rounds.field()[0].samples), ElementsAre(1, 2, 3, 4));
-  EXPECT_EQ(troubles_.voided(), 0);
-}
-
 TEST_F(Rounds, AStopEndsThePause) {
   hot_ = {1};
   device_.after_round = [this](Stage) { search_.stop = true; };
@@ -217,15 +206,6 @@ TEST_F(Rounds, ThreeRoundsAreNeededToSeeAJump) {
   EXPECT_EQ(troubles_.voided(), 0);
 }
 
-TEST_F(Rounds, AReplayIsNotRepeated) {
-  device_.said_source = Source::kReplay;
-  hot_ = from(1, 100);
-  auto rounds = runner();
-  run(rounds, 3);
-  EXPECT_EQ(attempts_, 3);
-  EXPECT_EQ(troubles_.voided(), 0);
-}
-
 TEST_F(Rounds, AClockBesideTheLockedOneIsNotedOnceAndVoidsNothing) {
   search_.options.conditions.locked_sm_clock_hz = 2.01e9;  // 1.5 % above what the fake GPU says
   auto rounds = runner();
@@ -257,35 +237,6 @@ TEST_F(Rounds, WhoFailsIsOutAlsoInAVoidRound) {
   EXPECT_TRUE(rounds.field()[0].out);
   EXPECT_EQ(rounds.field()[0].samples.size(), 1U);
   EXPECT_EQ(rounds.field()[1].samples.size(), 4U);
-}
-
-TEST_F(Rounds, ThatAReplayDoesNotHaveAddNothing) {
-  device_.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-    if (request.round == 3) make_unrecorded(report);
-  };
-  int failures = 0;
-  auto rounds = runner([&](const RoundEntry&) { ++failures; });
-  run(rounds, 2);
-  run(rounds, 2, End::kNotRecorded);
-  EXPECT_EQ(rounds.rounds(), 2);
-  for (const RoundEntry& entry : rounds.field()) {
-    EXPECT_FALSE(entry.out);
-    EXPECT_THAT(numbers(entry.samples), ElementsAre(1, 2));
-  }
-  EXPECT_EQ(failures, 0);
-}
-
-TEST_F(Rounds, ContinueWithoutWhomAReplayLacks) {
-  device_.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-    if (request.round == 2) make_unrecorded(report, 0);
-  };
-  int failures = 0;
-  auto rounds = runner([&](const RoundEntry&) { ++failures; });
-  run(rounds, 3);
-  EXPECT_TRUE(rounds.field()[0].out);
-  EXPECT_EQ(rounds.field()[0].outcome.kind, OutcomeKind::kNotRecorded);
-  EXPECT_THAT(numbers(rounds.field()[1].samples), ElementsAre(1, 2, 3));
-  EXPECT_EQ(failures, 0) << "what is not recorded has not failed";
 }
 
 }  // namespace

@@ -267,26 +267,6 @@ TEST(Search, ProgressIsThrottledAndEstimatesWhatIsLeft) {
               trials_s + reserved_for_rounds_s(search.options, 1.1e-3, Sampling::kShort, std::nullopt), 0.01);
 }
 
-TEST(Search, WhatIsNotRecordedIsCountedApartFromFailures) {
-  TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
-    if (parameter(variant, "A") == 2) script.build = {OutcomeKind::kNotRecorded, "not in the recording"};
-    if (parameter(variant, "A") == 3) script.build = {OutcomeKind::kCompileFailed, "no such register"};
-    return script;
-  };
-  auto device = search.device();
-  const auto result = search.run(device);
-  ASSERT_TRUE(result);
-  const Progress& last = search.progress.back();
-  EXPECT_EQ(last.done, kSpace);
-  EXPECT_EQ(last.not_recorded, 5);
-  EXPECT_EQ(last.failed, 5);
-  EXPECT_EQ(result->counts.not_recorded, 5);
-  EXPECT_EQ(sum_of_failures(result->counts), 5);
-  EXPECT_EQ(result->failure_examples.size(), 1U);
-}
-
 /// A second template over the same parameters whose best beats the first one's.
 Result<SearchResult> search_two(TestSearch& search, FakeDevice& device) {
   space::TemplateDefinition second = test_template();

@@ -87,17 +87,6 @@ TEST(SettledSearch, SoAreThoseOfABench) {
   EXPECT_TRUE(powered.device.rounds[Stage::kRace].empty());
 }
 
-TEST(SettledSearch, AReplayOfShortSamplesAtTheCapPicksAnotherAndHasANote) {
-  PoweredSearch powered(load_at_the_cap);
-  powered.device.said_source = Source::kReplay;
-  know_no_steady_run(powered.device);
-  const Answer answer = powered.run();
-  EXPECT_EQ(answer.sampling, Sampling::kShort);
-  EXPECT_THAT(answer.notes, testing::Contains(testing::HasSubstr("whose samples are short")));
-  EXPECT_EQ(answer.best().variant.key(), kRivalKey);
-  EXPECT_FALSE(answer.lead_in_s || answer.best().settled_energy);
-}
-
 TEST(SettledSearch, BelowTheCapSamplesAreShort) {
   PoweredSearch powered(load_below_the_cap);
   const Answer answer = powered.run();
@@ -105,13 +94,6 @@ TEST(SettledSearch, BelowTheCapSamplesAreShort) {
   EXPECT_EQ(powered.device.sample_s[Stage::kFinal], 20e-3);
   EXPECT_FALSE(answer.lead_in_s || answer.best().settled_energy);
   for (const Progress& update : powered.search.progress) EXPECT_EQ(update.settled_rounds_s, 0);
-}
-
-TEST(SettledSearch, AReplayOfShortSamplesBelowTheCapIsShort) {
-  PoweredSearch powered(load_below_the_cap);
-  powered.device.said_source = Source::kReplay;
-  know_no_steady_run(powered.device);
-  EXPECT_EQ(powered.run().sampling, Sampling::kShort);
 }
 
 TEST(SettledSearch, TheBurstRegimeRestsBetweenSamplesAndHasNoSteadyRun) {

@@ -182,15 +182,5 @@ TEST(Verification, OfEverybodyWhereEnergyDecides) {
   EXPECT_EQ(device.verify_requests.size(), 8U);
 }
 
-TEST(Verification, AReplayHasNone) {
-  TestSearch search;
-  auto device = search.device();
-  device.said_source = Source::kReplay;
-  const auto result = search.run(device);
-  ASSERT_TRUE(result && result->answer);
-  EXPECT_TRUE(device.verify_requests.empty());
-  EXPECT_THAT(result->answer->notes, Each(Not(HasSubstr("verified"))));
-}
-
 }  // namespace
 }  // namespace pgtune::session

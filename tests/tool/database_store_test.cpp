@@ -23,7 +23,7 @@ class DatabaseStoreTest : public ::testing::Test {
   void begin(const session::StoreKey& key, SessionKind kind = SessionKind::kSearch) {
     store_.begin(key, kind, 7, "pgtune search");
   }
-  std::optional<Ceilings> ceilings_of(const session::StoreKey& key) { return store_.ceilings(key.device, key.source); }
+  std::optional<Ceilings> ceilings_of(const session::StoreKey& key) { return store_.ceilings(key.device); }
   /// Of whatever board.
   std::optional<session::Answer> stored(const session::StoreKey& key) {
     return store_.answer(key, session::Boards::kOfClass);
@@ -211,7 +211,7 @@ TEST_F(DatabaseStoreTest, EnergyKeepsEveryField) {
   EXPECT_FALSE(rows[2].contender.has_value());
 }
 
-TEST_F(DatabaseStoreTest, CeilingsAreThoseOfTheDeviceDriverAndSource) {
+TEST_F(DatabaseStoreTest, CeilingsAreThoseOfTheDeviceAndDriver) {
   Ceilings ceilings;
   ceilings.dram_bytes_per_s = 4e12;
   ceilings.flops["f32"] = 6e13;
@@ -220,9 +220,6 @@ TEST_F(DatabaseStoreTest, CeilingsAreThoseOfTheDeviceDriverAndSource) {
   store_.save_ceilings(ceilings);
   EXPECT_EQ(ceilings_of(store_key()), ceilings);
   session::StoreKey other = store_key();
-  other.source = Source::kReplay;
-  EXPECT_FALSE(ceilings_of(other).has_value()) << "of a GPU, not of a replay";
-  other = store_key();
   other.device.driver_version = "590.1";
   EXPECT_FALSE(ceilings_of(other).has_value());
   other = store_key();

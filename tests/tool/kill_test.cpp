@@ -96,7 +96,7 @@ class KillTest : public CliTest {
     for (const db::SessionRow& session : db::list_sessions(file)) {
       for (const auto& [key, trial] :
            db::find_trials(file, {session.device_class, session.problem_key, session.template_name,
-                                  session.template_hash, session.source, session.conditions_key}))
+                                  session.template_hash, session.recorded, session.conditions_key}))
         keys.insert(key);
     }
     return keys;

@@ -29,7 +29,6 @@ class KnownGpuTest : public ::testing::Test {
     Problem problem;
     problem.m = problem.n = problem.k = 64;
     db::SessionRow session;
-    session.source = Source::kGpu;
     (void)db::begin_session(database_, device, {"0.1.0", "Linux"}, problem, {"tiny", "00"}, session);
   }
   void TearDown() override { fs::remove_all(folder_); }

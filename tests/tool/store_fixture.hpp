@@ -16,13 +16,12 @@ inline space::TemplateDefinition tiny(const std::string& content_hash = "c0ffee"
 }
 
 inline session::StoreKey store_key() {
-  session::StoreKey key{with_default_strides(*parse_shape("512x512x512")).value(), tiny(), {}, {}, {}};
+  session::StoreKey key{with_default_strides(*parse_shape("512x512x512")).value(), tiny(), {}, {}};
   key.device.uuid = "GPU-1a2b";
   key.device.name = "Fake GPU";
   key.device.memory_bytes = std::int64_t{140} << 30;
   key.device.power_limit_w = 700;
   key.device.driver_version = "580.10";
-  key.source = Source::kGpu;
   return key;
 }
 

@@ -160,17 +160,6 @@ TEST(LiveLineText, SettledSamplesAreToldInAdvanceAndInTheirRounds) {
   EXPECT_EQ(progress_text(progress), "4096x4096x4096: final, round 0 of 2");
 }
 
-TEST(LiveLineText, NotRecordedIsNotFailed) {
-  session::Progress progress;
-  progress.phase = session::Progress::Phase::kSearch;
-  progress.problem.m = progress.problem.n = progress.problem.k = 512;
-  progress.total = 10;
-  progress.done = 7;
-  progress.failed = 1;
-  progress.not_recorded = 4;
-  EXPECT_EQ(progress_text(progress), "512x512x512: 7/10 done, 1 failed, 0 cut, 4 not recorded");
-}
-
 TEST(Quantity, ReadsWell) {
   EXPECT_EQ(duration_text(0.85), "850 ms");
   EXPECT_EQ(duration_text(59.6), "1m00s");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The device behind a search: what compiles variants, checks them and times them. Implementations: WorkerDevice (real
-// GPU through worker processes), ReplayDevice (a recording), and a scripted fake in the tests.
+// GPU through worker processes), and a scripted fake in the tests.
 #pragma once
 
 #include <chrono>
@@ -24,15 +24,13 @@ class Device {
  public:
   virtual ~Device() = default;
 
-  /// Facts about the GPU (in a replay: the recorded one's).
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
-  [[nodiscard]] virtual Source source() const = 0;
 
   /// Makes the problem current: buffers, random data, float64 reference, cuBLASLt's algorithms. Must be called before
   /// submit_trial and run_round; a later call replaces the problem.
   [[nodiscard]] virtual Result<BaselineReport> prepare(const protocol::PrepareRequest& request) = 0;
 
-  /// What was last prepared, with what is known of its baseline, for a worker of one's own; nothing in a replay.
+  /// What was last prepared, with what is known of its baseline, for a worker of one's own.
   [[nodiscard]] virtual std::optional<protocol::PrepareRequest> prepared() const { return std::nullopt; }
 
   /// How many builds may be in flight at once; more are the caller's mistake.
@@ -47,14 +45,6 @@ class Device {
 
   /// Runs one round; no trial may be in flight. Contenders that fail get an outcome, the others their samples.
   [[nodiscard]] virtual Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) = 0;
-  /// In a replay: the variants that were recorded of a problem, under whatever conditions, which a search tries whether
-  /// presets hold them or not; none where variants are measured.
-  [[nodiscard]] virtual std::vector<Variant> recorded_variants(const Problem& /*problem*/) const { return {}; }
-  /// In a replay: how many rounds of the stage were recorded for the current problem; nothing where rounds are
-  /// measured.
-  [[nodiscard]] virtual std::optional<int> recorded_rounds(Stage /*stage*/) const { return std::nullopt; }
-  /// In a replay: whether the contender has samples of the stage's rounds; false where rounds are measured.
-  [[nodiscard]] virtual bool is_recorded(Stage /*stage*/, const Contender& /*contender*/) const { return false; }
 
   /// Checks a finalist again as it was timed; nothing else may be in flight. What goes wrong is the report's outcome.
   [[nodiscard]] virtual Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) = 0;
@@ -66,7 +56,7 @@ class Device {
   /// Measures the GPU's ceilings, in about a second; no trial may be in flight.
   [[nodiscard]] virtual Result<Ceilings> measure_ceilings() = 0;
 
-  /// Who else computes on the GPU now, as far as can be seen; nobody in a replay. Nothing else may be in flight.
+  /// Who else computes on the GPU now, as far as can be seen. Nothing else may be in flight.
   [[nodiscard]] virtual OtherProcesses other_processes() { return {}; }
   /// The baseline's clocks since the device was opened, with how many other GPUs of the machine were at work; empty
   /// where that is not known.

@@ -43,7 +43,6 @@ class WorkerDevice final : public Device {
   [[nodiscard]] static Result<std::unique_ptr<WorkerDevice>> open(const Options& options);
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
-  [[nodiscard]] Source source() const override { return Source::kGpu; }
   [[nodiscard]] Result<BaselineReport> prepare(const protocol::PrepareRequest& request) override;
   [[nodiscard]] std::optional<protocol::PrepareRequest> prepared() const override { return measure_.prepared(); }
   [[nodiscard]] std::size_t build_slots() const override { return compile_->slots(); }

@@ -12,8 +12,7 @@ constexpr EnumNames<OutcomeKind, kAllOutcomeKinds.size()> kNames{{{OutcomeKind::
                                                                   {OutcomeKind::kTimeout, "timeout"},
                                                                   {OutcomeKind::kCrashed, "crashed"},
                                                                   {OutcomeKind::kUnstable, "unstable"},
-                                                                  {OutcomeKind::kQuarantined, "quarantined"},
-                                                                  {OutcomeKind::kNotRecorded, "not_recorded"}}};
+                                                                  {OutcomeKind::kQuarantined, "quarantined"}}};
 
 }  // namespace
 

@@ -21,13 +21,12 @@ enum class OutcomeKind {
   kCrashed,
   kUnstable,
   kQuarantined,  ///< not run: it crashed or hung in an earlier search; the reason says where
-  kNotRecorded,  ///< replay only: the recording does not hold it
 };
 
 inline constexpr std::array kAllOutcomeKinds{
-    OutcomeKind::kOk,          OutcomeKind::kInvalid,    OutcomeKind::kCompileFailed, OutcomeKind::kLaunchFailed,
-    OutcomeKind::kWrongResult, OutcomeKind::kTimeout,    OutcomeKind::kCrashed,       OutcomeKind::kUnstable,
-    OutcomeKind::kQuarantined, OutcomeKind::kNotRecorded};
+    OutcomeKind::kOk,           OutcomeKind::kInvalid,     OutcomeKind::kCompileFailed,
+    OutcomeKind::kLaunchFailed, OutcomeKind::kWrongResult, OutcomeKind::kTimeout,
+    OutcomeKind::kCrashed,      OutcomeKind::kUnstable,    OutcomeKind::kQuarantined};
 
 /// "ok", "invalid", "compile_failed", ... as stored and shown.
 [[nodiscard]] EnumTable<OutcomeKind> enum_table(OutcomeKind kind);

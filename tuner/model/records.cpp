@@ -6,7 +6,6 @@
 namespace pgtune {
 namespace {
 
-constexpr EnumNames<Source, 2> kSources{{{Source::kGpu, "gpu"}, {Source::kReplay, "replay"}}};
 constexpr EnumNames<Stage, 6> kStages{{{Stage::kScreen, "screen"},
                                        {Stage::kSteady, "steady"},
                                        {Stage::kFloor, "floor"},
@@ -21,7 +20,6 @@ constexpr double kLongestSampleS = 86'400;
 
 std::string DeviceInfo::driver_branch() const { return driver_version.substr(0, driver_version.find('.')); }
 
-EnumTable<Source> enum_table(Source /*source*/) { return kSources; }
 EnumTable<Stage> enum_table(Stage /*stage*/) { return kStages; }
 
 bool is_launch_count(std::int64_t launches) { return launches >= 1; }

@@ -68,7 +68,7 @@ struct DeviceInfo {
 
 /// A compiled variant.
 struct BuildInfo {
-  std::string cubin_path;  ///< in the cubin cache; empty in a replay
+  std::string cubin_path;  ///< in the cubin cache
   std::string cubin_hash;  ///< of the cubin's bytes: variants with equal cubins are the same kernel
   std::string key_hash;    ///< cache key: source, headers, options, NVRTC version, architecture
   int registers = 0;       ///< per thread, the largest over the variant's kernels
@@ -94,14 +94,6 @@ struct BuildInfo {
   /// Errors (database): a number that no compiler gives.
   [[nodiscard]] Result<void> validate() const;
 };
-
-/// Where measurements come from; stored with every result for ever.
-enum class Source {
-  kGpu,
-  kReplay,  ///< a recording
-};
-/// "gpu", "replay".
-[[nodiscard]] EnumTable<Source> enum_table(Source source);
 
 /// Part of a session a sample was timed in.
 enum class Stage {

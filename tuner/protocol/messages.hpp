@@ -44,7 +44,7 @@ struct BuildRequest {
 
 struct BuildDone {
   RequestId id = 0;
-  Outcome outcome;  ///< kOk, kCompileFailed, kTimeout, kCrashed or kNotRecorded
+  Outcome outcome;  ///< kOk, kCompileFailed, kTimeout or kCrashed
   BuildInfo build;  ///< filled when outcome is kOk
 
   template <typename Self, typename Visit>
@@ -160,7 +160,7 @@ struct VerifyRequest {
 };
 
 struct VerifyReport {
-  Outcome outcome;            ///< kNotRecorded in a replay: a recording does not say
+  Outcome outcome;
   std::int64_t launches = 0;  ///< over a D poisoned anew whose results were compared
   std::int64_t copies = 0;    ///< operand copies they went over
   /// Launches on the same operands gave the same bits. Otherwise results differ inside the error bound.
@@ -289,7 +289,7 @@ struct EnergyRequest {
   double lead_in_s = 2;                     ///< untimed load before the window, for clocks and averages to settle
   double window_s = 5;
   double max_uncertainty = 0.01;  ///< relative, of the energy; a window too short for it is refused
-  int index = 0;                  ///< which window of this contender, from 0: tells a replay which one is meant
+  int index = 0;                  ///< which window of this contender, from 0
 
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {

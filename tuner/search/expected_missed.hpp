@@ -11,8 +11,8 @@ namespace pgtune::search {
 
 /// The mean logarithm of the best found over the best of all `variants` after `tried` of them (at least 1): where the
 /// best few found lie close together there is little better to find. `gap`: the logarithm of the fifth fastest's time
-/// over the fastest's; `deviation`: how far expectations are off on problems they were not fitted to. Fitted in replay:
-/// docs/strategies.md has what it says beside what was missed.
+/// over the fastest's; `deviation`: how far expectations are off on problems they were not fitted to. Fitted in
+/// simulations: docs/strategies.md has what it says beside what was missed.
 [[nodiscard]] double expected_missed(double gap, double deviation, std::size_t tried, std::size_t variants);
 
 /// The rule by which a search ends early: what is left of the presets is expected to gain less than the margin of ties

@@ -21,7 +21,6 @@ Judged::Judged(std::unique_ptr<Strategy> strategy, Expectation expected, bool kn
 
 void Judged::report(std::size_t index, const Observation& observation) {
   strategy_->report(index, observation);
-  if (observation.outcome == OutcomeKind::kNotRecorded) return;
   ++all_.tried;
   if (in_preset_.empty() || in_preset_[index]) ++presets_.tried;
   if (observation.outcome != OutcomeKind::kOk || observation.cut) return;

@@ -61,7 +61,6 @@ class ModelStrategy final : public Strategy {
 
   void report(std::size_t index, const Observation& observation) override {
     std::erase(open_, index);
-    if (observation.outcome == OutcomeKind::kNotRecorded) return;
     learnt_ = true;
     if (observation.outcome != OutcomeKind::kOk) {
       failed_.push_back(index);

@@ -23,9 +23,8 @@ struct StrategyInfo {
   bool asks_expectation = false;  ///< SearchSpace::expectation, which takes time to find out
 };
 
-/// What a search takes that is told nothing: on a GPU; and of a recording, which holds no more than its search tried,
-/// so that no model need be fitted to go through it.
-inline constexpr std::string_view kDefaultStrategy = "model", kReplayStrategy = "guided";
+/// What a search takes that is told nothing.
+inline constexpr std::string_view kDefaultStrategy = "model";
 
 /// All there are, in the order of the help.
 [[nodiscard]] const std::vector<StrategyInfo>& strategies();

@@ -59,22 +59,17 @@ void leave_out_slow(SessionRun& run, double slowest_in_rounds, std::vector<Ranke
   slow = std::move(by_screening.ranking);
 }
 
-/// Adds the variants without figures in `result`: those that failed, and those that a replay lacks.
-void add_without_figures(const SearchState& state, BenchResult& result) {
+/// Adds the variants that failed in `result`.
+void add_failed(const SearchState& state, BenchResult& result) {
   std::set<std::string> measured;
   if (result.answer) {
     for (const RankedVariant& row : result.answer->ranking) measured.insert(row.variant.id());
   }
   for (const RankedVariant& row : result.screened) measured.insert(row.variant.id());
-  const bool whole = !result.interrupted && !result.gave_up;
   for (std::size_t i = 0; i < state.size(); ++i) {
-    if (measured.count(state.variant(i).id()) > 0) continue;
-    const OutcomeKind kind = state.decided(i) ? state.trial(i).report.outcome.kind : OutcomeKind::kOk;
-    if (kind != OutcomeKind::kOk && kind != OutcomeKind::kNotRecorded) {
-      result.failed.emplace_back(state.variant(i), state.trial(i).report.outcome);
-    } else if (whole || kind == OutcomeKind::kNotRecorded) {
-      result.not_recorded.push_back(state.variant(i));
-    }
+    if (measured.count(state.variant(i).id()) > 0 || !state.decided(i)) continue;
+    const Outcome& outcome = state.trial(i).report.outcome;
+    if (outcome.kind != OutcomeKind::kOk) result.failed.emplace_back(state.variant(i), outcome);
   }
 }
 
@@ -99,8 +94,8 @@ Result<BenchResult> bench(const SessionContext& context, space::VariantList list
         {"verifying the finalists", verification_stage},
         {"", energy}}});
   if (!ran) return tl::unexpected(std::move(ran.error()));
-  BenchResult result{std::move(*ran), std::move(screened), {}, {}};
-  add_without_figures(state, result);
+  BenchResult result{std::move(*ran), std::move(screened), {}};
+  add_failed(state, result);
   return result;
 }
 
@@ -144,8 +139,8 @@ Result<BenchResult> run_bench(const Problem& problem, const space::TemplateSet& 
   if (!enumeration->variants.empty()) {
     const SessionOptions adjusted = bench_options(options, request, enumeration->variants.size());
     const SessionContext context{problem, templates, device, store, adjusted, stop, clock, start_s};
-    store.begin({problem, templates, device.info(), device.source(), options.conditions}, SessionKind::kBench,
-                options.seed, options.command_line);
+    store.begin({problem, templates, device.info(), options.conditions}, SessionKind::kBench, options.seed,
+                options.command_line);
     auto ran = bench(context, std::move(*enumeration), request, progress);
     if (!ran) return ran;
     result = std::move(*ran);

@@ -29,7 +29,6 @@ struct BenchResult : SessionResult {
   /// ratios are ranges over its samples.
   std::vector<RankedVariant> screened;
   std::vector<std::pair<Variant, Outcome>> failed;  ///< variants that could not be measured, and why
-  std::vector<Variant> not_recorded;                ///< variants whose rounds a replay lacks
 };
 
 /// Builds, checks and times the variants in a session of SessionKind::kBench, which appends to the store and replaces

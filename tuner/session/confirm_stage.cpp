@@ -50,16 +50,15 @@ Result<void> confirm(SessionRun& run) {
     run.answer.from_final = false;
     return final_stage(run);
   }
-  const bool is_replay = run.context.device.source() == Source::kReplay;
   const bool has_baseline = !baselines_of(confirmed->field).empty();
-  if (!has_baseline && !is_replay && confirmed->whole() && !baselines_of(run.final.field).empty()) {
+  if (!has_baseline && confirmed->whole() && !baselines_of(run.final.field).empty()) {
     return fail(ErrorKind::kEnvironment,
                 "the baseline failed in every one of them; the trials are kept, run the search again");
   }
   run.evidence.take_final_samples(confirmed->field, run.result.baseline.best);
   run.answer.lead_in_s = median_lead_in_s(run.evidence.final_samples());
   run.confirm = std::move(*confirmed);
-  if (!run.confirm.whole()) run.answer.from_final = run.confirm.end == RoundRunner::End::kNotRecorded;
+  if (!run.confirm.whole()) run.answer.from_final = false;
   rank_final_of(run);
   if (is_confirmed(run)) note_change(run, chosen);
   return {};
@@ -75,13 +74,7 @@ bool is_confirmed(const SessionRun& run) {
 
 Result<void> confirm_stage(SessionRun& run) {
   while (run.plan.confirms && run.answer.from_final && !run.ended() && !is_confirmed(run)) {
-    const Variant chosen = run.answer.best().variant;
     if (auto done = confirm(run); !done) return done;
-    const bool same = !run.answer.ranking.empty() && run.answer.best().variant == chosen;
-    if (!same || is_confirmed(run) || run.ended()) continue;
-    run.evidence.add_notes(
-        {"the rounds that confirm the winner were not recorded: its figures are from the rounds that chose it"});
-    break;
   }
   return {};
 }

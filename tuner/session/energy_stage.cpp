@@ -114,11 +114,8 @@ bool EnergyStage::out_of_time(const Step& step) const {
   return left_s && (*left_s <= 0 || *left_s < pace() * planned_s(step));
 }
 
-/// Wall time per planned second: about 1 on a GPU, about 0 in a replay.
-double EnergyStage::pace() const {
-  if (planned_done_s_ > 0) return spent_s_ / planned_done_s_;
-  return context_.device.source() == Source::kGpu ? 1 : 0;
-}
+/// Wall time per planned second.
+double EnergyStage::pace() const { return planned_done_s_ > 0 ? spent_s_ / planned_done_s_ : 1; }
 
 double EnergyStage::remaining_s(std::size_t done) const {
   double sum_s = 0;
@@ -178,8 +175,8 @@ Result<EnergyStage::End> EnergyStage::measure(const Step& step) {
   return End::kGoOn;
 }
 
-/// A variant's environment error is its own: a recording may lack just this one. Where it is the machine's, the next
-/// window of the baseline has it too and ends the stage.
+/// A variant's environment error may be its own. Where it is the machine's, the next window of the baseline has it too
+/// and ends the stage.
 EnergyStage::End EnergyStage::take_error(const Step& step, const Error& error) {
   if (step.who == Step::Who::kVariant) {
     failed_[step.variant] = true;

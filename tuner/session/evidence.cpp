@@ -17,11 +17,6 @@ void Evidence::take(const FloorResult& floor) {
   take_baseline_samples(floor.baseline_samples);
 }
 
-void Evidence::take(const FinalResult& final, int best_algorithm) {
-  add_notes(recording_notes(final.rounds, final.end == RoundRunner::End::kNotRecorded, final.not_recorded));
-  take_final_samples(final.field, best_algorithm);
-}
-
 void Evidence::take_final_samples(const std::vector<RoundEntry>& field, int best_algorithm) {
   for (const RoundEntry& entry : field) {
     final_samples_.insert(final_samples_.end(), entry.samples.begin(), entry.samples.end());

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tuner/session/energy_stage.hpp"
-#include "tuner/session/rounds/final.hpp"
 #include "tuner/session/rounds/noise_floor.hpp"
+#include "tuner/session/rounds/rounds.hpp"
 
 namespace pgtune::session {
 
@@ -19,9 +19,8 @@ class Evidence {
 
   void add_notes(std::vector<std::string> notes);
   void take(const FloorResult& floor);
-  /// `best_algorithm`: BaselineReport::best, which floor and race have measured as well.
-  void take(const FinalResult& final, int best_algorithm);
-  /// What the rounds of a final or after it measured.
+  /// What the rounds of a final or after it measured. `best_algorithm`: BaselineReport::best, which floor and race have
+  /// measured as well.
   void take_final_samples(const std::vector<RoundEntry>& field, int best_algorithm);
   void take_baseline_samples(const std::vector<Sample>& samples);
   /// The samples of rounds that are made again.

@@ -59,7 +59,6 @@ void ProgressReporter::take_counts(const SearchState& state) {
   progress_.done = static_cast<std::int64_t>(state.decided_count());
   progress_.total = std::max(progress_.total, progress_.done);
   progress_.failed = state.failed_count();
-  progress_.not_recorded = state.not_recorded_count();
   progress_.cut = state.cut_count();
   progress_.best_s = state.best_s();
 }

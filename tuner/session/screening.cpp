@@ -60,14 +60,9 @@ std::vector<std::size_t> tried_first(const SessionContext& context, const Search
   return first;
 }
 
-const std::string& strategy_of(const SessionContext& context) {
-  const bool replays = context.device.source() == Source::kReplay;
-  return replays ? context.options.replay_strategy : context.options.strategy;
-}
-
 /// Whether the strategy asks what other searches taught, and somebody knows.
 bool strategy_learns(const SessionContext& context) {
-  const search::StrategyInfo* const info = search::find_strategy(strategy_of(context));
+  const search::StrategyInfo* const info = search::find_strategy(context.options.strategy);
   return info != nullptr && info->asks_expectation && context.options.predictor;
 }
 
@@ -100,7 +95,7 @@ Screening::Made Screening::make() {
                             state_.variants());
     };
   }
-  return search::make_strategy(strategy_of(context_), space_, context_.options.seed);
+  return search::make_strategy(context_.options.strategy, space_, context_.options.seed);
 }
 
 Result<void> Screening::take_strategy(SessionRun& run) {
@@ -109,7 +104,7 @@ Result<void> Screening::take_strategy(SessionRun& run) {
   if (!made) return tl::unexpected<Error>(std::move(made.error()));
   strategy_ = std::move(*made);
   if (predictor_) run.evidence.add_notes({expectation_note(*predictor_, context_.templates, context_.device.info())});
-  run.answer.strategy = strategy_of(context_);
+  run.answer.strategy = context_.options.strategy;
   return {};
 }
 

@@ -75,8 +75,7 @@ std::vector<SessionStage> search_stages(Screening& screening) {
 
 /// The space with what the store knows of it. Errors (usage): it is empty.
 Result<SearchState> state_of(const SessionContext& context, const StoreKey& key) {
-  auto list = space::legal_variants(context.templates, context.problem, context.device.info(),
-                                    context.device.recorded_variants(context.problem));
+  auto list = space::legal_variants(context.templates, context.problem, context.device.info());
   if (!list) return tl::unexpected(std::move(list.error()));
   if (list->variants.empty()) {
     const auto counted = space::enumerate(context.templates, context.problem, context.device.info());
@@ -110,7 +109,7 @@ Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet
                                 const ProgressCallback& progress, const Clock& clock) {
   SessionContext context{problem, templates, device, store, options, stop, clock, clock.now_s()};
   if (auto fits = check_memory(problem, device.info()); !fits) return tl::unexpected(std::move(fits.error()));
-  const StoreKey key{problem, templates, device.info(), device.source(), options.conditions};
+  const StoreKey key{problem, templates, device.info(), options.conditions};
   if (auto answer = answered_already(store, key, options)) {
     SearchResult result = result_from_store(std::move(*answer));
     result.elapsed_s = context.elapsed_s();

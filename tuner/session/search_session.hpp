@@ -33,8 +33,7 @@ using PredictorSource = std::function<std::shared_ptr<const search::Predictor>(c
 
 struct SessionOptions {
   Budget budget;
-  /// Propose no more once the strategy expects to have missed less than the margin of ties (search::is_enough()). A
-  /// replay goes on: it holds no more than its search tried.
+  /// Propose no more once the strategy expects to have missed less than the margin of ties (search::is_enough()).
   bool stop_when_enough = false;
   bool force = false;  ///< measure again even where stored results answer
   /// No answer of another board of the device's class will do.
@@ -43,8 +42,7 @@ struct SessionOptions {
   bool retry_failed = false;
   std::uint64_t seed = 1;  ///< order of the search; of rounds too, together with the session's start
   Conditions conditions;
-  /// Names of search::strategies(): on a GPU, and of a recording.
-  std::string strategy{search::kDefaultStrategy}, replay_strategy{search::kReplayStrategy};
+  std::string strategy{search::kDefaultStrategy};  ///< a name of search::strategies()
   PredictorSource predictor;
   /// What all searches taught of clocks at the power cap, for expected_settled_times().
   std::function<std::shared_ptr<const search::Predictor>()> settled_clocks;
@@ -80,12 +78,11 @@ struct Progress {
   };
   Phase phase = Phase::kPrepare;
   std::int64_t total = 0, done = 0, failed = 0, cut = 0, resumed = 0;
-  std::int64_t not_recorded = 0;  ///< of `done`: those that a replay's recording does not hold
-  double best_s = 0;              ///< best median per launch so far, 0 while none
-  double baseline_best_s = 0;     ///< 0 before prepare
-  std::string baseline;           ///< BaselineReport::name(); empty before prepare
-  int round = 0, rounds = 0;      ///< of the floor, race, final or confirm rounds; windows in the energy phase
-  std::int64_t contenders = 0;    ///< variants still in the race or final
+  double best_s = 0;            ///< best median per launch so far, 0 while none
+  double baseline_best_s = 0;   ///< 0 before prepare
+  std::string baseline;         ///< BaselineReport::name(); empty before prepare
+  int round = 0, rounds = 0;    ///< of the floor, race, final or confirm rounds; windows in the energy phase
+  std::int64_t contenders = 0;  ///< variants still in the race or final
   /// Expected of race, final and confirm rounds (in a bench: of the final), where the problem meets the power cap and
   /// their samples are settled; 0 where they are short.
   double settled_rounds_s = 0;

@@ -49,12 +49,10 @@ Result<BaselineReport> prepare_device(const SessionContext& context) {
   auto problem = operation::with_operation(context.problem);
   if (!problem) return tl::unexpected<Error>(std::move(problem.error()));
   protocol::PrepareRequest request{std::move(*problem), context.options.conditions};
-  if (context.device.source() == Source::kGpu) {
-    auto builds = build_baselines(context.problem, context.templates, context.device.info(),
-                                  [&](protocol::BuildRequest build) { return build_now(context, std::move(build)); });
-    if (!builds) return tl::unexpected<Error>(std::move(builds.error()));
-    request.builds = std::move(*builds);
-  }
+  auto builds = build_baselines(context.problem, context.templates, context.device.info(),
+                                [&](protocol::BuildRequest build) { return build_now(context, std::move(build)); });
+  if (!builds) return tl::unexpected<Error>(std::move(builds.error()));
+  request.builds = std::move(*builds);
   auto baseline = context.device.prepare(request);
   // What took the worker with it may have been a template, which is code like a variant's.
   if (!baseline && baseline.error().kind == ErrorKind::kEnvironment &&
@@ -66,7 +64,7 @@ Result<BaselineReport> prepare_device(const SessionContext& context) {
 Result<void> prepare(SessionContext& context, SessionRun& run) {
   const double start_s = context.clock.now_s();
   auto baseline = prepare_device(context);
-  if (context.device.source() == Source::kGpu) run.answer.stages.prepare_s = context.clock.now_s() - start_s;
+  run.answer.stages.prepare_s = context.clock.now_s() - start_s;
   if (!baseline) return fail(std::move(baseline.error()), "preparing " + context.problem.title());
   context.store.save_baseline(*baseline);
   context.problem = with_counts(std::move(context.problem), baseline->counts);

@@ -12,6 +12,7 @@
 #include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/session/progress_reporter.hpp"
 #include "tuner/session/rounds/confirm.hpp"
+#include "tuner/session/rounds/final.hpp"
 
 namespace pgtune::session {
 

@@ -47,8 +47,7 @@ std::optional<EnergyResult> measure_final_energy(SessionRun& run, const std::opt
 void plan_rounds(SessionRun& run, Sampling sampling) {
   const SessionContext& context = run.context;
   run.answer.sampling = sampling;
-  const auto recorded = context.device.recorded_rounds(Stage::kConfirm);
-  run.plan = final_plan(context.options, sampling, !recorded || *recorded > 0);
+  run.plan = final_plan(context.options, sampling);
   run.algorithms = fastest_algorithms(run.result.baseline, run.result.baseline.algorithms.size());
   if (sampling != Sampling::kSettled) return;
   run.answer.floor = {};
@@ -57,12 +56,6 @@ void plan_rounds(SessionRun& run, Sampling sampling) {
   run.progress.settled(run.after_steady == AfterSteady::kRaceAndFinal
                            ? expected_settled_s(context.options, launch_s)
                            : expected_final_s(context.options, launch_s, sampling));
-}
-
-/// Of a search whose final was made again in settled samples a recording holds these alone, whatever its steady run
-/// says. Only settled finals are confirmed.
-bool is_recorded_settled(const SessionContext& context) {
-  return context.device.recorded_rounds(Stage::kConfirm).value_or(0) > 0;
 }
 
 /// Short samples, one after another, at a clock that the power cap holds down, which is the one that the contender
@@ -92,9 +85,9 @@ Result<void> settle_after_all(SessionRun& run) {
 Result<void> ceilings_stage(SessionRun& run) {
   constexpr double kAboutSeconds = 8, kMostOfBudget = 0.125;
   const SessionContext& context = run.context;
-  const auto known = context.store.ceilings(context.device.info(), context.device.source());
+  const auto known = context.store.ceilings(context.device.info());
   // Those of earlier versions lack shared memory.
-  if (context.device.source() != Source::kGpu || (known && known->smem_bytes_per_s)) return {};
+  if (known && known->smem_bytes_per_s) return {};
   const auto& seconds = context.options.budget.seconds;
   if (seconds && kAboutSeconds > kMostOfBudget * *seconds) return {};  // a later session has the time
   run.progress.enter_rounds(Progress::Phase::kCeilings, 1, 0, kAboutSeconds);
@@ -110,10 +103,10 @@ Result<void> steady_stage(SessionRun& run, AfterSteady what) {
   const double start_s = run.context.clock.now_s();
   const auto steady = measure_steady_run(run.context, run.result.baseline, run.progress, run.evidence.troubles());
   if (!steady) return tl::unexpected(steady.error());
-  if (run.context.device.source() == Source::kGpu) run.answer.stages.steady_s = run.context.clock.now_s() - start_s;
+  run.answer.stages.steady_s = run.context.clock.now_s() - start_s;
   run.take_end(steady->end);
   run.after_steady = what;
-  plan_rounds(run, is_recorded_settled(run.context) ? Sampling::kSettled : steady->sampling);
+  plan_rounds(run, steady->sampling);
   return {};
 }
 
@@ -130,8 +123,7 @@ Result<void> floor_stage(SessionRun& run) {
 
 Result<void> screening_stage(SessionRun& run, Pipeline& pipeline, double reserve_s) {
   std::optional<double> margin;
-  if (run.context.options.stop_when_enough && run.context.device.source() != Source::kReplay)
-    margin = run.answer.floor.margin;
+  if (run.context.options.stop_when_enough) margin = run.answer.floor.margin;
   const auto end = pipeline.run(reserve_s, margin);
   if (!end) return tl::unexpected(end.error());
   run.answer.stages.screen_s = run.state.screen_time_s();
@@ -171,10 +163,10 @@ Result<void> final_stage(SessionRun& run) {
   run.final = std::move(*final);
   run.take_end(run.final.end);
   run.answer.stages.final_s += run.final.time_s;
-  run.evidence.take(run.final, baseline.best);
+  run.evidence.take_final_samples(run.final.field, baseline.best);
   if (variants_of(run.final.field).empty()) return {};
   if (is_short_at_cap(run)) {
-    if (run.context.device.source() != Source::kReplay && !run.ended()) return settle_after_all(run);
+    if (!run.ended()) return settle_after_all(run);
     run.evidence.add_notes(
         {"the power cap held the clocks down in this final, whose samples are short: ratios may be off by several "
          "percent"});

@@ -28,7 +28,7 @@ namespace pgtune::session {
 
 /// The final, and its ranking; of as many rounds as were run, where it was interrupted. Where short samples meet the
 /// power cap, though the baseline alone did not, race and final are made again in settled samples; where the run has
-/// ended, and in a replay, a note says what that means.
+/// ended, a note says what that means.
 [[nodiscard]] Result<void> final_stage(SessionRun& run);
 
 /// Makes the answer's ranking of what is left of the run's final, and of its confirm rounds where the winner is in

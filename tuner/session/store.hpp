@@ -26,7 +26,6 @@ struct StoreKey {
   Problem problem;
   space::TemplateSet templates;
   DeviceInfo device;  ///< the board at hand: results of its class count, and its own are preferred
-  Source source = Source::kGpu;
   Conditions conditions = {};
 };
 
@@ -67,7 +66,7 @@ class Store {
   [[nodiscard]] virtual std::map<std::string, StoredTrial> trials(const StoreKey& key) = 0;
 
   /// Whatever crashed or hung when it was last tried on a problem, under the device's driver version (compilers:
-  /// NVRTC version) and on its architecture; of any template, problem and device. What was replayed does not count.
+  /// NVRTC version) and on its architecture; of any template, problem and device.
   [[nodiscard]] virtual std::vector<FatalTrial> fatal_trials(const DeviceInfo& device) = 0;
 
   /// Opens a session; the later calls belong to it.
@@ -80,7 +79,7 @@ class Store {
   /// Adds one energy window.
   virtual void save_energy(const EnergyRecord& record) = 0;
   /// The newest ceilings measured on this very board while it was of its class, and new ones.
-  [[nodiscard]] virtual std::optional<Ceilings> ceilings(const DeviceInfo& device, Source source) = 0;
+  [[nodiscard]] virtual std::optional<Ceilings> ceilings(const DeviceInfo& device) = 0;
   virtual void save_ceilings(const Ceilings& ceilings) = 0;
   /// Marks the session finished with its answer (absent: nothing valid).
   virtual void finish(const std::optional<Answer>& answer) = 0;

@@ -87,7 +87,6 @@ Result<FinalistVerification::Next> FinalistVerification::verify(const RankedVari
   const auto report = context_.device.verify(request);
   run_.answer.stages.verify_s += context_.clock.now_s() - start_s;
   if (!report) return tl::unexpected(report.error());
-  if (report->outcome.kind == OutcomeKind::kNotRecorded) return Next::kDone;
   if (report->outcome.kind != OutcomeKind::kOk) {
     if (auto done = leave_out(row.variant, report->outcome); !done) return tl::unexpected(std::move(done.error()));
     return Next::kRankingChanged;
@@ -138,7 +137,7 @@ std::int64_t launches_that_find(double rate, double confidence) {
 }
 
 Result<void> verification_stage(SessionRun& run) {
-  if (!run.answer.from_final || run.context.device.source() == Source::kReplay) return {};
+  if (!run.answer.from_final) return {};
   run.progress.enter_rounds(Progress::Phase::kVerification, static_cast<int>(run.answer.ranking.size()),
                             static_cast<std::int64_t>(run.answer.ranking.size()), 0);
   return FinalistVerification(run).verify_all();

@@ -28,8 +28,8 @@ inline constexpr std::int64_t kLeastVerifyLaunches = 32;
 /// follow while their device time is expected to stay within kOtherFinalists_s; everybody where energy decides who
 /// wins. Who fails gets the outcome in state and store, and the ranking is made anew without it; where nobody is left,
 /// the next best variants have a final of their own. What was done becomes a note, with its time where that is more
-/// than kToldFrom_s; StageTimes::verify_s has it always. Does nothing without a whole final, and in a replay. Errors:
-/// those of the device and of a final.
+/// than kToldFrom_s; StageTimes::verify_s has it always. Does nothing without a whole final. Errors: those of the
+/// device and of a final.
 [[nodiscard]] Result<void> verification_stage(SessionRun& run);
 
 }  // namespace pgtune::session

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
-#include <unordered_set>
 #include <utility>
 
 #include "tuner/template/template_source.hpp"
@@ -49,7 +48,6 @@ TemplateSet TemplateSet::whole_grid() const {
   for (TemplateDefinition& definition : definitions) definition.whole_grid = true;
   TemplateSet out(std::move(definitions));
   out.id_ = whole_grid_id();
-  out.other_versions_ = other_versions_;
   out.baselines_ = baselines_;
   return out;
 }
@@ -66,24 +64,6 @@ TemplateId TemplateSet::whole_grid_id() const {
   for (const TemplateDefinition& definition : *definitions_)
     members += fmt::format("{} {}{}\n", definition.name, definition.content_hash, definition.policy_hash);
   return {id_.name, hash_text(members + "whole grid")};
-}
-
-TemplateSet TemplateSet::recorded_as(const std::vector<TemplateId>& versions) const {
-  std::vector<TemplateDefinition> definitions = *definitions_;
-  std::vector<OtherVersion> others;
-  for (TemplateDefinition& definition : definitions) {
-    const auto recorded =
-        std::find_if(versions.begin(), versions.end(), [&](const auto& id) { return id.name == definition.name; });
-    if (recorded == versions.end() || recorded->content_hash == definition.content_hash) continue;
-    others.push_back({definition.name, recorded->content_hash, definition.content_hash});
-    definition.content_hash = recorded->content_hash;
-  }
-  if (others.empty()) return *this;
-  TemplateSet out(std::move(definitions));
-  if (id_ == whole_grid_id()) out.id_ = out.whole_grid_id();
-  out.other_versions_ = std::move(others);
-  out.baselines_ = baselines_;
-  return out;
 }
 
 TemplateSet::TemplateSet(TemplateDefinition definition)
@@ -110,26 +90,6 @@ const TemplateDefinition& TemplateSet::of(const Variant& variant) const {
   throw std::logic_error("variant of template '" + variant.template_name + "', which is not in the set " + id_.name);
 }
 
-namespace {
-
-/// Adds those of a template that are not there yet. Errors (usage): a rule that fails.
-Result<void> add_legal(std::vector<Variant>& variants, std::span<const Variant> also,
-                       const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device) {
-  const auto is_own = [&](const Variant& variant) { return variant.template_name == definition.name; };
-  if (std::none_of(also.begin(), also.end(), is_own)) return {};
-  std::unordered_set<std::string> known;
-  for (const Variant& variant : variants) known.insert(variant.key());
-  for (const Variant& variant : also) {
-    if (!is_own(variant) || !known.insert(variant.key()).second) continue;
-    const auto illegal = why_illegal(definition, variant, problem, device);
-    if (!illegal) return tl::unexpected<Error>(illegal.error());
-    if (!*illegal) variants.push_back(variant);
-  }
-  return {};
-}
-
-}  // namespace
-
 Result<Enumeration> enumerate(const TemplateSet& templates, const Problem& problem, const DeviceInfo& device) {
   Enumeration all;
   for (const TemplateDefinition& definition : templates.definitions()) {
@@ -144,14 +104,11 @@ Result<Enumeration> enumerate(const TemplateSet& templates, const Problem& probl
   return all;
 }
 
-Result<VariantList> legal_variants(const TemplateSet& templates, const Problem& problem, const DeviceInfo& device,
-                                   std::span<const Variant> also) {
+Result<VariantList> legal_variants(const TemplateSet& templates, const Problem& problem, const DeviceInfo& device) {
   VariantList all;
   for (const TemplateDefinition& definition : templates.definitions()) {
     auto one = legal_variants(definition, problem, device);
     if (!one) return one;
-    if (auto added = add_legal(one->variants, also, definition, problem, device); !added)
-      return tl::unexpected<Error>(std::move(added.error()));
     all.space += one->space;
     std::move(one->variants.begin(), one->variants.end(), std::back_inserter(all.variants));
   }

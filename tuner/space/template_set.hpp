@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -18,11 +17,6 @@ namespace pgtune::space {
 struct TemplateId {
   std::string name, content_hash;
   friend bool operator==(const TemplateId&, const TemplateId&) = default;
-};
-
-/// A template that was measured under another content hash than this build's.
-struct OtherVersion {
-  std::string name, measured_hash, built_hash;
 };
 
 class TemplateSet {
@@ -46,12 +40,6 @@ class TemplateSet {
   [[nodiscard]] TemplateSet compared_with(std::vector<TemplateDefinition> baselines) const;
   [[nodiscard]] const std::vector<TemplateDefinition>& baselines() const { return *baselines_; }
 
-  /// The same templates as they were recorded: under these content hashes, where `versions` names them. What is stored
-  /// of such a set belongs to the versions recorded, never to this build's, whose rules, presets and costs it has.
-  [[nodiscard]] TemplateSet recorded_as(const std::vector<TemplateId>& versions) const;
-  /// Those that recorded_as() gave another content hash; by name.
-  [[nodiscard]] const std::vector<OtherVersion>& other_versions() const { return other_versions_; }
-
   [[nodiscard]] const std::vector<TemplateDefinition>& definitions() const { return *definitions_; }
   [[nodiscard]] std::vector<TemplateId> ids() const;
   /// Identifies what a search of the set covers: "a+b", and a hash over their names, contents and presets. Of one
@@ -67,15 +55,13 @@ class TemplateSet {
   Definitions definitions_;
   Definitions baselines_ = std::make_shared<const std::vector<TemplateDefinition>>();
   TemplateId id_;
-  std::vector<OtherVersion> other_versions_;
 };
 
 /// enumerate() of each template, one after another; Removal::template_name tells whose a removal is.
 [[nodiscard]] Result<Enumeration> enumerate(const TemplateSet& templates, const Problem& problem,
                                             const DeviceInfo& device);
-/// legal_variants() of each template, likewise. Behind each template's come those of `also` that are legal and not
-/// among them: what its preset leaves out and is wanted all the same.
+/// legal_variants() of each template, likewise.
 [[nodiscard]] Result<VariantList> legal_variants(const TemplateSet& templates, const Problem& problem,
-                                                 const DeviceInfo& device, std::span<const Variant> also = {});
+                                                 const DeviceInfo& device);
 
 }  // namespace pgtune::space

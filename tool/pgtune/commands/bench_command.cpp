@@ -58,7 +58,7 @@ Shown bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, 
   const Conditions& conditions = run.session().conditions;
   std::vector<BenchOutcome> measured;
   for (const space::TemplateSet& candidates : searched) {
-    const session::StoreKey key{problem, candidates, run.choice().info, Source::kGpu, conditions};
+    const session::StoreKey key{problem, candidates, run.choice().info, conditions};
     auto answer = session::stored_answer(run.store(), key, run.session().this_board);
     if (!answer && !all_named(task.variants, candidates)) continue;
     auto chosen = chosen_variants(task.variants, candidates, answer, run.store().trials(key),

@@ -35,7 +35,7 @@ struct LadderTask {
 FindBest stored_best(session::Store& store, const Problem& problem, const DeviceInfo& device,
                      const Conditions& conditions) {
   return [&store, problem, device, conditions](const space::TemplateSet& searched) -> std::optional<StoredBest> {
-    const auto answer = session::stored_answer(store, {problem, searched, device, Source::kGpu, conditions}, false);
+    const auto answer = session::stored_answer(store, {problem, searched, device, conditions}, false);
     if (!answer) return std::nullopt;
     return StoredBest{answer->best().variant, answer->best().time_s};
   };
@@ -113,9 +113,6 @@ void take_results(LadderOutcome& out, const LadderPlan& plan, session::BenchResu
     take(rung, result.screened, false);
     for (const auto& [variant, fate] : result.failed) {
       if (variant == *rung.planned.variant) rung.failure = fmt::format("{}: {}", to_string(fate.kind), fate.reason);
-    }
-    for (const Variant& variant : result.not_recorded) {
-      if (variant == *rung.planned.variant) rung.not_recorded = true;
     }
   }
   out.timed = true;

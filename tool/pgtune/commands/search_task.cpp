@@ -97,7 +97,7 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
   std::vector<session::Answer> found;
   std::vector<std::optional<CounterReport>> counters;
   for (const Problem& problem : task.problems) {
-    const session::StoreKey key{problem, task.templates_of(problem), *info, Source::kGpu, session.conditions};
+    const session::StoreKey key{problem, task.templates_of(problem), *info, session.conditions};
     auto answer = session::answered_already(store, key, session);
     if (!answer) return std::nullopt;
     auto& known = counters.emplace_back();

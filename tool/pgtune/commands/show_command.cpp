@@ -102,15 +102,15 @@ class ShowCommand final : public Command {
   }
 
   static std::optional<CounterReport> stored_counters(const db::Database& database, const StoredResult& result) {
-    return counters_of(database, result, db::find_ceilings(database, result.device, result.row.source));
+    return counters_of(database, result, db::find_ceilings(database, result.device));
   }
 
   void print(Terminal& terminal, const StoredResult& result, const std::optional<CounterReport>& counters) const {
     const session::RankedVariant& best = result.answer.best();
     terminal.print(fmt::format("{}\n", terminal.styled(Style::kBold, result.problem.title())));
     print_wrapped(terminal, fmt::format("{}{}, driver {}, {}{}", device_class(result.device).hardware(),
-                                        result.row.source == Source::kReplay ? " (recorded)" : "",
-                                        result.device.driver_version, result.row.finished_at,
+                                        result.row.recorded ? " (recorded)" : "", result.device.driver_version,
+                                        result.row.finished_at,
                                         result.answer.complete               ? ""
                                         : session::has_enough(result.answer) ? ", ended when it was enough"
                                                                              : ", partial"));

@@ -307,7 +307,7 @@ class CallableExport {
                                    result.row.finished_at, result.row.variant_origin.content_hash.substr(0, 12));
     if (winner.other_version)
       text += "; the kernel here is of another version of that template, so its figures are a hint";
-    if (result.row.source == Source::kReplay) text += "; RECORDED on another machine";
+    if (result.row.recorded) text += "; RECORDED on another machine";
     if (!result.answer.baseline.enlarged_shape.empty())
       text += fmt::format("; cuBLASLt was timed on {}", result.answer.baseline.enlarged_shape);
     if (!result.answer.baseline.copied.empty())

@@ -19,7 +19,7 @@ bool look_alike(const DeviceClass& a, const DeviceClass& b) {
 }  // namespace
 
 bool is_better(const StoredResult& a, const StoredResult& b) {
-  if (a.row.source != b.row.source) return a.row.source == Source::kGpu;
+  if (a.row.recorded != b.row.recorded) return b.row.recorded;
   return a.row.session > b.row.session;
 }
 

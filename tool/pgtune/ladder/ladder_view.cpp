@@ -165,7 +165,6 @@ std::string rung_list(const LadderOutcome& outcome) {
     out += fact(label.c_str(), fmt::format("{}: {}; {}", planned.rung.name, planned.rung.change, planned.rung.lesson));
     if (!planned.absent.empty()) out += fact("", "not here: " + planned.absent);
     if (!outcome.rungs[i].failure.empty()) out += fact("", "failed: " + outcome.rungs[i].failure);
-    if (outcome.rungs[i].not_recorded) out += fact("", "not recorded: a GPU can measure it");
   }
   return out;
 }
@@ -219,7 +218,6 @@ json rung_json(const LadderOutcome& outcome, std::size_t index) {
   out["variant"] = rung.planned.variant ? json(rung.planned.variant->key()) : json(nullptr);
   out["absent"] = rung.planned.absent.empty() ? json(nullptr) : json(rung.planned.absent);
   out["failure"] = rung.failure.empty() ? json(nullptr) : json(rung.failure);
-  out["not_recorded"] = rung.not_recorded;
   out["build"] = rung.build ? build_json(*rung.build) : json(nullptr);
   if (rung.measured) {
     const double gain = gain_at(outcome.rungs, index);

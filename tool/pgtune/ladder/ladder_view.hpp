@@ -28,8 +28,7 @@ struct RungBuild {
 
 struct RungResult {
   PlannedRung planned;
-  std::string failure;        ///< why a rung with a variant has no time, where it should have one
-  bool not_recorded = false;  ///< it has no time because a replay lacks its rounds
+  std::string failure;  ///< why a rung with a variant has no time, where it should have one
   std::optional<RungBuild> build;
   std::optional<session::RankedVariant> measured;
   bool in_rounds = false;                  ///< measured in rounds with cuBLASLt; false: alone, it is too slow for them

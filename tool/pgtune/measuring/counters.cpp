@@ -97,9 +97,8 @@ CounterReport MeasuringRun::counters(const Problem& problem, const space::Templa
     store_.save_counters(key, who, *contender.counters);
   }
   std::string baseline = baseline_of(contenders);
-  return {.contenders = std::move(contenders),
-          .baseline = std::move(baseline),
-          .ceilings = store_.ceilings(choice_.info, Source::kGpu)};
+  return {
+      .contenders = std::move(contenders), .baseline = std::move(baseline), .ceilings = store_.ceilings(choice_.info)};
 }
 
 }  // namespace pgtune::tool

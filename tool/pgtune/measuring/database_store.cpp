@@ -29,7 +29,6 @@ db::BestRow best_row(const session::StoreKey& key, const session::Answer& answer
   row.problem_json = nlohmann::json(key.problem).dump();
   row.template_name = key.templates.id().name;
   row.template_hash = key.templates.id().content_hash;
-  row.source = key.source;
   row.conditions_key = key.conditions.key();
   const db::VariantRow variant = variant_row(best.variant, key.templates);
   row.variant_key = variant.key;
@@ -92,7 +91,6 @@ void DatabaseStore::begin(const session::StoreKey& key, session::SessionKind kin
   row.template_name = key.templates.id().name;
   row.template_hash = key.templates.id().content_hash;
   row.driver_branch = key.device.driver_branch();
-  row.source = key.source;
   row.conditions_key = key.conditions.key();
   row.conditions_json = nlohmann::json(key.conditions).dump();
   row.kind = kind == session::SessionKind::kBench ? "bench" : "search";
@@ -122,12 +120,12 @@ void DatabaseStore::save_energy(const session::EnergyRecord& record) {
   db::save_energy(database_, session_, row);
 }
 
-std::optional<Ceilings> DatabaseStore::ceilings(const DeviceInfo& device, Source source) {
-  return db::find_ceilings(database_, device, source);
+std::optional<Ceilings> DatabaseStore::ceilings(const DeviceInfo& device) {
+  return db::find_ceilings(database_, device);
 }
 
 void DatabaseStore::save_ceilings(const Ceilings& ceilings) {
-  db::save_ceilings(database_, key_->device, this_program(), key_->source, ceilings);
+  db::save_ceilings(database_, key_->device, this_program(), ceilings);
 }
 
 void DatabaseStore::finish(const std::optional<session::Answer>& answer) {

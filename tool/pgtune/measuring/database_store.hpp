@@ -23,7 +23,7 @@ class DatabaseStore : public session::Store {
   void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) override;
   void save_rounds(Stage stage, const std::vector<session::ContenderSamples>& samples) override;
   void save_energy(const session::EnergyRecord& record) override;
-  [[nodiscard]] std::optional<Ceilings> ceilings(const DeviceInfo& device, Source source) override;
+  [[nodiscard]] std::optional<Ceilings> ceilings(const DeviceInfo& device) override;
   void save_ceilings(const Ceilings& ceilings) override;
   void finish(const std::optional<session::Answer>& answer) override;
 

@@ -113,7 +113,7 @@ auto MeasuringRun::on_device(const Problem& problem, const Session& session) {
 }
 
 session::StoreKey MeasuringRun::key_of(const Problem& problem, const space::TemplateSet& templates) const {
-  return {problem, templates, choice_.info, Source::kGpu, session_.conditions};
+  return {problem, templates, choice_.info, session_.conditions};
 }
 
 bool MeasuringRun::is_begun(const Problem& problem, const space::TemplateSet& templates) {

@@ -33,7 +33,6 @@ db::ResultKey result_key(const session::StoreKey& key, const space::TemplateId& 
           .problem_key = key.problem.key(),
           .template_name = searched.name,
           .template_hash = searched.content_hash,
-          .source = key.source,
           .conditions_key = key.conditions.key()};
 }
 

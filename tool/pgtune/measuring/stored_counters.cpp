@@ -54,9 +54,8 @@ std::optional<CounterReport> stored_report(DatabaseStore& store, const session::
     contender.measured_at = row->measured_at;
   }
   std::string baseline = baseline_of(contenders);
-  return CounterReport{.contenders = std::move(contenders),
-                       .baseline = std::move(baseline),
-                       .ceilings = store.ceilings(key.device, key.source)};
+  return CounterReport{
+      .contenders = std::move(contenders), .baseline = std::move(baseline), .ceilings = store.ceilings(key.device)};
 }
 
 }  // namespace pgtune::tool

@@ -25,7 +25,7 @@ std::vector<db::Database> open_images(std::span<const embedded::File> files) {
 
 DeviceInfo recorded_device(const db::Database& database) {
   for (const db::SessionRow& row : db::list_sessions(database)) {
-    if (row.source != Source::kGpu || row.kind != "search" || row.finished_at.empty()) continue;
+    if (row.recorded || row.kind != "search" || row.finished_at.empty()) continue;
     if (auto device = db::find_session_device(database, row.id)) return *device;
   }
   throw CommandError(ErrorKind::kEnvironment,

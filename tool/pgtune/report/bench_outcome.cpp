@@ -130,8 +130,6 @@ std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
   }
   for (const auto& [variant, reason] : outcome.result.failed)
     out += fact("failed", fmt::format("{}: {}: {}", variant.key(), to_string(reason.kind), reason.reason));
-  for (const Variant& variant : outcome.result.not_recorded)
-    out += fact("recording", fmt::format("has no rounds of {}", variant.key()));
   return out;
 }
 
@@ -151,8 +149,6 @@ json bench_json(const BenchOutcome& outcome) {
   json failed = json::array();
   for (const auto& [variant, reason] : outcome.result.failed)
     failed.push_back({{"variant", variant.key()}, {"outcome", reason}});
-  json not_recorded = json::array();
-  for (const Variant& variant : outcome.result.not_recorded) not_recorded.push_back(variant.key());
   json out = {{"schema", kJsonSchema},
               {"problem", outcome.problem},
               {"device", outcome.device.info},
@@ -166,7 +162,6 @@ json bench_json(const BenchOutcome& outcome) {
               {"stored_sampling", outcome.stored ? json(to_string(outcome.stored->sampling)) : json(nullptr)},
               {"variants", std::move(variants)},
               {"failed", std::move(failed)},
-              {"not_recorded", std::move(not_recorded)},
               {"complete", outcome.result.answer && outcome.result.answer->complete},
               {"elapsed_s", outcome.result.elapsed_s}};
   if (const auto& answer = outcome.result.answer) {

@@ -14,7 +14,7 @@ namespace {
 
 /// What has to agree for results to be compared.
 auto group_key(const StoredResult& result) {
-  return std::make_tuple(result.row.device_class, result.row.conditions_key, result.row.source);
+  return std::make_tuple(result.row.device_class, result.row.conditions_key, result.row.recorded);
 }
 
 bool is_search(const StoredResult& result) { return result.row.kind == "search"; }

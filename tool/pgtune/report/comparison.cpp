@@ -11,7 +11,7 @@ namespace pgtune::tool {
 namespace {
 
 auto compared_key(const StoredResult& result) {
-  return std::make_tuple(result.row.problem_key, device_class(result.device).hardware(), result.row.source,
+  return std::make_tuple(result.row.problem_key, device_class(result.device).hardware(), result.row.recorded,
                          result.row.conditions_key);
 }
 

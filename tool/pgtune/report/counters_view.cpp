@@ -113,7 +113,7 @@ std::string kernel_text(const KernelCounters& counters) {
 
 std::optional<CounterReport> counters_of(const db::Database& database, const StoredResult& result,
                                          const std::optional<Ceilings>& ceilings) {
-  if (result.row.source != Source::kGpu) return std::nullopt;
+  if (result.row.recorded) return std::nullopt;
   const std::vector<db::CountersRow> rows =
       db::find_counters(database, result.device, result.row.problem_key, result.row.conditions_key);
   CounterReport report{.baseline = baseline_name(result.answer), .ceilings = ceilings};

@@ -27,7 +27,7 @@ DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, cons
   run.legal = enumeration.legal;
   run.valid = static_cast<std::int64_t>(enumeration.variants.size());
   if (store != nullptr) {
-    const session::StoreKey key{problem, templates, device.info, Source::kGpu, options.conditions};
+    const session::StoreKey key{problem, templates, device.info, options.conditions};
     const auto trials = session::resumable(store->trials(key), options.retry_failed);
     for (const Variant& variant : enumeration.variants) run.known += trials.contains(variant.id()) ? 1 : 0;
     if (const auto answer = session::answered_already(*store, key, options)) {

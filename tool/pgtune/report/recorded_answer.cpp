@@ -66,7 +66,7 @@ std::string nearest_text(const Problem& wanted, std::vector<Problem> known) {
 std::optional<RecordedAnswer> recorded_answer(const std::vector<db::Database>& recordings,
                                               const space::TemplateSet& templates, const Problem& problem,
                                               const Conditions& conditions, session::Objective objective) {
-  const db::BestFilter filter{.problem_key = problem.key(), .conditions_key = conditions.key(), .source = Source::kGpu};
+  const db::BestFilter filter{.problem_key = problem.key(), .conditions_key = conditions.key(), .recorded = false};
   std::optional<RecordedAnswer> found;
   for (const db::Database& recording : recordings) {
     for (db::BestRow& row : db::list_best(recording, filter)) {
@@ -93,7 +93,7 @@ std::string unrecorded_text(const std::vector<db::Database>& recordings, const P
   std::set<std::string> keys, held_as;
   for (const db::Database& recording : recordings) {
     for (const db::SessionRow& row : db::list_sessions(recording)) {
-      if (row.source != Source::kGpu || row.kind != "search" || row.finished_at.empty()) continue;
+      if (row.recorded || row.kind != "search" || row.finished_at.empty()) continue;
       if (row.problem_key == problem.key())
         held_as.insert(fmt::format("'{}' with {}", row.conditions_key, row.template_name));
       if (!keys.insert(row.problem_key).second) continue;

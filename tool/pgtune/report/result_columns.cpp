@@ -102,7 +102,7 @@ void print_headline(Terminal& terminal, const ResultGroup& group) {
     terminal.print(terminal.styled(Style::kBold, line) + '\n');
 }
 
-bool is_recorded(const StoredResult& result) { return result.row.source == Source::kReplay; }
+bool is_recorded(const StoredResult& result) { return result.row.recorded; }
 
 std::string_view source_word(const StoredResult& result) { return is_recorded(result) ? "recorded" : "gpu"; }
 

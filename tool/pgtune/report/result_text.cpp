@@ -136,9 +136,6 @@ void append_counts(std::string& out, const session::SearchResult& result) {
         out += "    " + line + '\n';
     }
   }
-  if (counts.not_recorded > 0)
-    append_wrapped(out, fmt::format("{} more {} not measured when this was recorded.", counts.not_recorded,
-                                    counts.not_recorded == 1 ? "was" : "were"));
 }
 
 /// What going on is expected to gain; nothing where all was tried or the strategy did not say.
@@ -151,7 +148,7 @@ void append_expected(std::string& out, const space::TemplateSet& templates, cons
     gain = fmt::format("{}, of the space {}", percent(*answer.expected_missed_of_presets), gain);
   }
   append_wrapped(out, fmt::format("Trying the rest of the {} is expected to gain {} (by what such searches missed in "
-                                  "replay).",
+                                  "simulations).",
                                   what, gain));
 }
 

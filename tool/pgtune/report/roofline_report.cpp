@@ -208,7 +208,7 @@ std::vector<RooflinePoint> roofline(const Context& context, const db::Database& 
     point.result = &result;
     point.dram.computed = point.baseline_dram.computed = result.problem.traffic_bytes();
     point.l2.computed = l2_bytes(templates, result);
-    point.ceilings = db::find_ceilings(database, result.device, result.row.source);
+    point.ceilings = db::find_ceilings(database, result.device);
     add_counters(point, database);
     if (point.ceilings) add_bounds(point, *point.ceilings);
     points.push_back(std::move(point));

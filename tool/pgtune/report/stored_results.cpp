@@ -56,12 +56,12 @@ StoredResult read_result(db::BestRow row, const std::string& origin) {
 }
 
 std::vector<StoredResult> one_a_problem(std::vector<StoredResult> results) {
-  using Question = std::tuple<std::string, std::string, std::string, Source>;
+  using Question = std::tuple<std::string, std::string, std::string, bool>;
   std::map<Question, std::size_t> places;
   std::vector<StoredResult> out;
   for (StoredResult& result : results) {
     const Question question{result.problem.key(), device_class(result.device).text(), result.row.conditions_key,
-                            result.row.source};
+                            result.row.recorded};
     const auto [place, added] = places.try_emplace(question, out.size());
     if (added) {
       out.push_back(std::move(result));
@@ -118,7 +118,7 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, const db::D
   if (!template_.empty())
     filter.winner_template =
         Catalogue::is_path(template_) ? context.catalogue().load(template_, problems_.operation()).name : template_;
-  if (!source_.empty()) filter.source = source_ == "gpu" ? Source::kGpu : Source::kReplay;
+  if (!source_.empty()) filter.recorded = source_ == "recorded";
   std::vector<std::string> keys;
   if (problems_.any_shape()) {
     for (const Problem& problem : problems_.problems()) keys.push_back(problem.key());

@@ -29,7 +29,7 @@ std::map<TableKey, Searched> searched(const db::Database& database, std::span<co
   std::map<TableKey, Searched> out;
   const auto tried = db::tried_templates(database);
   for (const db::SessionRow& row : sessions) {
-    if (row.source != Source::kGpu || row.kind != "search") continue;
+    if (row.recorded || row.kind != "search") continue;
     const auto templates = tried.find(row.id);
     if (templates == tried.end()) continue;
     Searched& searched =
@@ -70,7 +70,7 @@ class TableMaker {
     const TrialReport& report = trial.report;
     std::optional<Variant> variant =
         definition_ != nullptr ? space::recorded_variant(*definition_, key) : variant_of_key(template_name, key);
-    if (!variant || report.outcome.kind == OutcomeKind::kNotRecorded) return;
+    if (!variant) return;
     const bool same_parameters =
         rows_.empty() || std::equal(variant->parameters.begin(), variant->parameters.end(),
                                     rows_.front().variant.parameters.begin(), rows_.front().variant.parameters.end(),
@@ -163,7 +163,7 @@ std::vector<RecordedTable> recorded_tables(const db::Database& database, const K
     table.measured_at = session.finished_at;
     for (const auto& [name, content_hash] : searched.versions) {
       TableMaker maker(table, templates.find(name));
-      const db::ResultKey rows{session.device_class,   session.problem_key, name, content_hash, session.source,
+      const db::ResultKey rows{session.device_class,   session.problem_key, name, content_hash, session.recorded,
                                session.conditions_key, session.device_uuid};
       for (const auto& [variant_key, trial] : db::find_trials(database, rows)) maker.add(name, variant_key, trial);
       maker.finish();

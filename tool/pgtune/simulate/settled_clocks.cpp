@@ -63,7 +63,7 @@ std::vector<SettledRace> settled_races(const db::Database& database, const Known
                                        std::span<const db::SessionRow> sessions) {
   std::vector<SettledRace> out;
   for (const db::SessionRow& session : sessions) {
-    if (session.source != Source::kGpu || session.kind != "search") continue;
+    if (session.recorded || session.kind != "search") continue;
     const auto problem = db::find_problem(database, session.problem_key);
     const auto device = db::find_session_device(database, session.id);
     if (!problem || !device) continue;

@@ -79,8 +79,7 @@ OwnSearches all_searches(const fs::path& path) {
   if (db::is_absent(path)) return own;
   own.database = db::Database::open(path, db::OpenMode::kReadOnly);
   own.sessions = db::list_sessions(*own.database);
-  std::erase_if(own.sessions,
-                [](const db::SessionRow& row) { return row.source != Source::kGpu || row.kind != "search"; });
+  std::erase_if(own.sessions, [](const db::SessionRow& row) { return row.recorded || row.kind != "search"; });
   return own;
 }
 

@@ -97,7 +97,7 @@ struct NoiseFloor {
 /// the verification, the preparations and the steady run, most of which are no samples, it is the wall time.
 struct StageTimes {
   double screen_s = 0, floor_s = 0, race_s = 0, final_s = 0, confirm_s = 0, verify_s = 0;
-  double prepare_s = 0;  ///< data, reference, the baseline's algorithms; 0 in a replay, as is the next
+  double prepare_s = 0;  ///< data, reference, the baseline's algorithms
   double steady_s = 0;   ///< the baseline's steady run with its lead-in
 
   friend bool operator==(const StageTimes&, const StageTimes&) = default;
@@ -117,8 +117,7 @@ struct StageTimes {
 
 struct CountsRecord {
   std::int64_t space = 0, valid = 0, compiled = 0, measured = 0;
-  std::map<OutcomeKind, std::int64_t> failed;  ///< only kinds that occurred; never kNotRecorded
-  std::int64_t not_recorded = 0;               ///< tried in a replay, and not in its recording
+  std::map<OutcomeKind, std::int64_t> failed;  ///< only kinds that occurred
 
   friend bool operator==(const CountsRecord&, const CountsRecord&) = default;
 
@@ -129,7 +128,6 @@ struct CountsRecord {
     visit("compiled", self.compiled);
     visit("measured", self.measured);
     visit("failed", self.failed);
-    visit("not_recorded", self.not_recorded, kUnlessDefault);
   }
 };
 

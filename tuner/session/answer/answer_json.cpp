@@ -11,8 +11,5 @@ void nlohmann::adl_serializer<pgtune::session::Answer, void>::from_json(const js
                                                                         pgtune::session::Answer& answer) {
   answer = {};
   pgtune::read_fields(in, answer);
-  // Once it was counted as a kind of failure.
-  if (const auto once = answer.counts.failed.extract(pgtune::OutcomeKind::kNotRecorded))
-    answer.counts.not_recorded = once.mapped();
   if (answer.ranking.empty()) throw json::other_error::create(501, "an answer without a winner", &in);
 }

@@ -12,17 +12,17 @@ namespace pgtune::session {
 namespace {
 
 std::int64_t tried(const Answer& answer) {
-  std::int64_t out = answer.counts.measured + answer.counts.not_recorded;
+  std::int64_t out = answer.counts.measured;
   for (const auto& [kind, count] : answer.counts.failed) out += count;
   return out;
 }
 
 /// A trial budget is met by a session with a final over at least that many variants, one that ends when it expects to
 /// have missed little by one that expected so.
-bool tried_enough(const Answer& answer, const SessionOptions& options, Source source) {
+bool tried_enough(const Answer& answer, const SessionOptions& options) {
   if (answer.complete) return true;
   if (!answer.from_final) return false;
-  if (options.stop_when_enough && source != Source::kReplay && has_enough(answer)) return true;
+  if (options.stop_when_enough && has_enough(answer)) return true;
   const Budget& budget = options.budget;
   return budget.trials && tried(answer) >= std::min(*budget.trials, answer.counts.valid);
 }
@@ -32,10 +32,10 @@ bool has_wanted_energy(const Answer& answer, const SessionOptions& options) {
   return !wanted || (!answer.ranking.empty() && answer.ranking.front().energy);
 }
 
-bool will_do(const Answer& answer, const SessionOptions& options, Source source) {
+bool will_do(const Answer& answer, const SessionOptions& options) {
   if (answer.objective != options.objective) return false;
   if (options.retry_failed && has_fatal_trials(answer.counts)) return false;
-  return has_wanted_energy(answer, options) && tried_enough(answer, options, source);
+  return has_wanted_energy(answer, options) && tried_enough(answer, options);
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ std::optional<Answer> answered_already(Store& store, const StoreKey& key, const 
   for (const Boards boards : {Boards::kThisOne, Boards::kOfClass}) {
     if (boards == Boards::kOfClass && options.this_board) break;
     auto answer = store.answer(key, boards);
-    if (answer && will_do(*answer, options, key.source)) return answer;
+    if (answer && will_do(*answer, options)) return answer;
   }
   return std::nullopt;
 }

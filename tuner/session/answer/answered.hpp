@@ -21,7 +21,7 @@ namespace pgtune::session {
 /// The stored answer that a search under `options` returns instead of measuring; nothing where it would measure. One of
 /// the board at hand is preferred to one of another board of its class, which with options.this_board is none. The
 /// answer must be complete, or a whole final over as many variants as a trial budget names, or, with
-/// options.stop_when_enough and on no replay, have enough; by the same objective; with energy where that is wanted.
+/// options.stop_when_enough, have enough; by the same objective; with energy where that is wanted.
 /// None answers with options.force, or with options.retry_failed where it left something to retry. Throws what the
 /// store throws.
 [[nodiscard]] std::optional<Answer> answered_already(Store& store, const StoreKey& key, const SessionOptions& options);

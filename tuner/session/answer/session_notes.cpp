@@ -176,20 +176,4 @@ std::vector<std::string> shared_gpu_notes(const OtherProcesses& at_start, const 
       fmt::join(who, ", "), own ? " (pgtune's own is one of them, which this system numbers anew)" : "")};
 }
 
-std::vector<std::string> recording_notes(int rounds, bool ended_early, std::int64_t lacking_variants) {
-  if (rounds == 0) {
-    if (lacking_variants == 0) return {};
-    return {"no variant that was tried was recorded in the final: the times are from screening"};
-  }
-  std::vector<std::string> notes;
-  if (ended_early) notes.push_back(fmt::format("the final has {} rounds, as many as were recorded", rounds));
-  if (lacking_variants > 0) {
-    notes.push_back(
-        fmt::format("{} not recorded in the final and {} no part in it",
-                    lacking_variants == 1 ? "1 finalist was" : fmt::format("{} finalists were", lacking_variants),
-                    lacking_variants == 1 ? "takes" : "take"));
-  }
-  return notes;
-}
-
 }  // namespace pgtune::session

@@ -43,8 +43,4 @@ namespace pgtune::session {
 /// Who else computed on the GPU at the session's start and at its end: times are not to be trusted then.
 [[nodiscard]] std::vector<std::string> shared_gpu_notes(const OtherProcesses& at_start, const OtherProcesses& at_end);
 
-/// What a replayed final lacks: it ended after `rounds` because no more were recorded (`ended_early`), and
-/// `lacking_variants` that were to be finalists were not recorded in it. Without rounds there was no final.
-[[nodiscard]] std::vector<std::string> recording_notes(int rounds, bool ended_early, std::int64_t lacking_variants);
-
 }  // namespace pgtune::session

@@ -10,7 +10,6 @@
 namespace pgtune::session {
 
 void record_failure(const SessionContext& context, SearchState& state, std::size_t index, const Outcome& outcome) {
-  if (outcome.kind == OutcomeKind::kNotRecorded) return;
   StoredTrial trial = state.trial(index);
   trial.report.outcome = outcome;
   if (context.quarantine != nullptr)

@@ -28,8 +28,7 @@ struct BuiltFinalist {
 /// Their entries for rounds, in the same order.
 [[nodiscard]] std::vector<RoundEntry> variant_entries(const SearchState& state, std::vector<BuiltFinalist> finalists);
 
-/// Replaces a variant's outcome by a failure found after screening, keeping its check and samples. kNotRecorded changes
-/// nothing: a recording that lacks a variant's final says nothing against its screening.
+/// Replaces a variant's outcome by a failure found after screening, keeping its check and samples.
 void record_failure(const SessionContext& context, SearchState& state, std::size_t index, const Outcome& outcome);
 
 }  // namespace pgtune::session

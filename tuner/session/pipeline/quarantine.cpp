@@ -112,7 +112,7 @@ void Quarantine::note(const Problem& problem, const Variant& variant, const Buil
 }
 
 Quarantine load_quarantine(const SessionContext& context) {
-  if (context.device.source() != Source::kGpu || context.options.retry_failed) return {};
+  if (context.options.retry_failed) return {};
   return Quarantine(context.store.fatal_trials(context.device.info()));
 }
 

@@ -48,7 +48,7 @@ class Quarantine {
   std::vector<FatalTrial> compilers_;    ///< those without a cubin
 };
 
-/// What the store knows against variants. Nothing for a replay, which runs nothing, or with options.retry_failed.
+/// What the store knows against variants. Nothing with options.retry_failed.
 [[nodiscard]] Quarantine load_quarantine(const SessionContext& context);
 
 }  // namespace pgtune::session

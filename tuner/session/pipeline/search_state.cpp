@@ -42,7 +42,7 @@ std::vector<std::size_t> SearchState::template_sizes() const {
 void SearchState::resume(const std::map<std::string, StoredTrial>& trials) {
   for (const auto& [id, trial] : trials) {
     const auto index = index_of_id_.find(id);
-    if (index == index_of_id_.end() || trial.report.outcome.kind == OutcomeKind::kNotRecorded) continue;
+    if (index == index_of_id_.end()) continue;
     record(index->second, trial.build, trial.report);
   }
   resumed_count_ = decided_count_;
@@ -105,15 +105,8 @@ double SearchState::all_screen_time_s() const {
 double SearchState::screen_time_s() const { return all_screen_time_s() - resumed_screen_s_; }
 
 std::int64_t SearchState::failed_count() const {
-  const auto decided = static_cast<std::int64_t>(decided_count_);
-  return decided - count_of(OutcomeKind::kOk) - not_recorded_count();
-}
-
-std::int64_t SearchState::not_recorded_count() const { return count_of(OutcomeKind::kNotRecorded); }
-
-std::int64_t SearchState::count_of(OutcomeKind kind) const {
   return std::count_if(trials_.begin(), trials_.end(),
-                       [kind](const auto& trial) { return trial && trial->report.outcome.kind == kind; });
+                       [](const auto& trial) { return trial && trial->report.outcome.kind != OutcomeKind::kOk; });
 }
 
 std::int64_t SearchState::cut_count() const {
@@ -133,7 +126,6 @@ CountsRecord SearchState::counts() const {
       ++counts.failed[trial->report.outcome.kind];
     }
   }
-  if (const auto lacking = counts.failed.extract(OutcomeKind::kNotRecorded)) counts.not_recorded = lacking.mapped();
   return counts;
 }
 
@@ -144,7 +136,6 @@ FailureExamples SearchState::failure_examples() const {
   for (std::size_t i = 0; i < trials_.size(); ++i) {
     if (!trials_[i] || trials_[i]->report.outcome.kind == OutcomeKind::kOk) continue;
     const Outcome& outcome = trials_[i]->report.outcome;
-    if (outcome.kind == OutcomeKind::kNotRecorded) continue;
     auto& kind = examples[outcome.kind];
     if (kind.size() < kExamples) kind.emplace_back(several ? variants_[i].id() : variants_[i].key(), outcome.reason);
   }

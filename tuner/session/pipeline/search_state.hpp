@@ -28,8 +28,7 @@ class SearchState {
   /// How many variants each template has; they lie one template after another.
   [[nodiscard]] std::vector<std::size_t> template_sizes() const;
 
-  /// Takes over trials of earlier sessions, by Variant::id(). What a recording did not hold is asked for again: another
-  /// one may.
+  /// Takes over trials of earlier sessions, by Variant::id().
   void resume(const std::map<std::string, StoredTrial>& trials);
   /// Notes what another board found right, by Variant::id(), fastest first: it is not decided here.
   void expect_right(const std::vector<std::string>& ids);
@@ -53,9 +52,8 @@ class SearchState {
   [[nodiscard]] double screen_time_s() const;
   /// Median per launch of the fastest; 0 while there is none.
   [[nodiscard]] double best_s() const { return best_ ? screening_s_[*best_] : 0; }
-  /// Variants that were tried and failed; one that a replay's recording does not hold was not tried.
+  /// Variants that were tried and failed.
   [[nodiscard]] std::int64_t failed_count() const;
-  [[nodiscard]] std::int64_t not_recorded_count() const;
   [[nodiscard]] std::int64_t cut_count() const;
   [[nodiscard]] CountsRecord counts() const;
   /// At most three for each kind, in the space's order; named by id where there are several templates.
@@ -65,7 +63,6 @@ class SearchState {
   [[nodiscard]] bool ranks(std::size_t index) const;
   [[nodiscard]] std::vector<std::size_t> by_screening(bool with_cut) const;
   [[nodiscard]] double all_screen_time_s() const;
-  [[nodiscard]] std::int64_t count_of(OutcomeKind kind) const;
 
   std::int64_t space_ = 0;
   std::vector<Variant> variants_;

@@ -42,30 +42,24 @@ std::vector<RoundEntry> confirm_field(const std::vector<RoundEntry>& final, cons
   return out;
 }
 
-bool ConfirmResult::whole() const {
-  if (end == RoundRunner::End::kNotRecorded) return rounds >= kMinimumRounds;
-  return end == RoundRunner::End::kRan;
-}
-
 Result<ConfirmResult> run_confirm(const SessionContext& context, SearchState& state, std::vector<RoundEntry> field,
                                   const SampleTiming& timing, double launch_s, ProgressReporter& progress,
                                   RoundTroubles& troubles) {
   const auto contenders = static_cast<std::int64_t>(field.size());
-  const int rounds = context.device.recorded_rounds(Stage::kConfirm).value_or(confirm_rounds(field.size()));
+  const int rounds = confirm_rounds(field.size());
   const double round_s = expected_round_s(timing, field.size(), launch_s);
   progress.enter_rounds(Progress::Phase::kConfirm, rounds, contenders, rounds * round_s);
   RoundRunner runner(context, Stage::kConfirm, timing, std::move(field), troubles, [&](const RoundEntry& entry) {
     if (entry.index) record_failure(context, state, *entry.index, entry.outcome);
   });
   ConfirmResult out;
-  while (runner.rounds() < rounds && out.end == RoundRunner::End::kRan) {
+  while (runner.rounds() < rounds && out.end == RoundRunner::End::kRan && !runner.all_out()) {
     const auto end = runner.run_round();
     if (!end) return tl::unexpected(end.error());
     out.end = *end;
     progress.round(runner.rounds(), rounds, contenders, (rounds - runner.rounds()) * round_s);
   }
   if (runner.rounds() > 0) context.store.save_rounds(Stage::kConfirm, contender_samples(runner.field()));
-  out.rounds = runner.rounds();
   out.time_s = device_time_s(runner.field());
   for (const RoundEntry& entry : runner.field()) {
     if (!entry.samples.empty() && !entry.out) out.field.push_back(entry);

@@ -23,13 +23,12 @@ struct ConfirmResult {
   std::vector<RoundEntry> field;  ///< who lived through every round run; each has a sample
   RoundRunner::End end = RoundRunner::End::kRan;
   double time_s = 0;  ///< device time of its samples
-  int rounds = 0;
 
-  /// Every round was run that was to be, or in a replay as many as give intervals.
-  [[nodiscard]] bool whole() const;
+  /// Every round was run that was to be.
+  [[nodiscard]] bool whole() const { return end == RoundRunner::End::kRan; }
 };
 
-/// Runs confirm_rounds() of a confirm_field(), in a replay the recorded ones, and saves their samples. Who fails is out
+/// Runs confirm_rounds() of a confirm_field(), and saves their samples. Who fails is out
 /// and gets the failure as its outcome. `launch_s`: of the winner, for the expected time. Errors: those of the device.
 [[nodiscard]] Result<ConfirmResult> run_confirm(const SessionContext& context, SearchState& state,
                                                 std::vector<RoundEntry> field, const SampleTiming& timing,

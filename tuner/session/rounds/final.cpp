@@ -19,23 +19,11 @@ std::int64_t survivors(const std::vector<RoundEntry>& field) {
   return std::count_if(field.begin(), field.end(), lives);
 }
 
-/// Variants that the recording of a final lacks.
-std::int64_t left_out(const std::vector<RoundEntry>& field) {
-  return std::count_if(field.begin(), field.end(), [](const RoundEntry& entry) {
-    return entry.index && entry.out && entry.outcome.kind == OutcomeKind::kNotRecorded;
-  });
-}
-
 }  // namespace
 
 int planned_final_looks(const FinalPlan& plan) {
   const int more = std::max(plan.max_rounds - plan.rounds, 0);
   return 1 + (more + kMoreFinalRounds - 1) / kMoreFinalRounds;
-}
-
-bool FinalResult::whole() const {
-  if (end == RoundRunner::End::kNotRecorded) return rounds >= kMinimumRounds;
-  return end == RoundRunner::End::kRan;
 }
 
 Final::Final(const SessionContext& context, SearchState& state, const BaselineReport& baseline, const FinalPlan& plan,
@@ -51,11 +39,7 @@ Final::Final(const SessionContext& context, SearchState& state, const BaselineRe
 Result<FinalResult> Final::run(const std::vector<std::size_t>& raced, const std::vector<int>& algorithms) {
   while (true) {
     const auto picked = pick(raced);
-    if (picked.empty()) {
-      FinalResult nobody;
-      nobody.not_recorded = not_recorded_;
-      return nobody;
-    }
+    if (picked.empty()) return FinalResult{};
     progress_.take_counts(state_);
     progress_.enter_rounds(
         Progress::Phase::kFinal, plan_.rounds, static_cast<std::int64_t>(picked.size()),
@@ -77,9 +61,7 @@ Result<FinalResult> Final::run(const std::vector<std::size_t>& raced, const std:
       const auto end = run_rounds(runner);
       if (!end) return tl::unexpected(end.error());
       if (runner.rounds() > 0) context_.store.save_rounds(Stage::kFinal, contender_samples(runner.field()));
-      const bool nobody_recorded = *end == RoundRunner::End::kNotRecorded && runner.rounds() == 0;
-      not_recorded_ += nobody_recorded ? survivors(runner.field()) : left_out(runner.field());
-      if (survivors(runner.field()) > 0 && !nobody_recorded) return result(runner, *end);
+      if (survivors(runner.field()) > 0) return result(runner, *end);
     }
     tried_.insert(picked.begin(), picked.end());
   }
@@ -96,36 +78,26 @@ std::vector<std::size_t> Final::pick(const std::vector<std::size_t>& raced) cons
   };
   for (const std::size_t index : raced) take(index);
   for (const std::size_t index : state_.ranked()) take(index);
-  // Whom today's rules would not have chosen, but those of the recording did.
-  for (const std::size_t index : state_.ranked()) {
-    const bool recorded = context_.device.is_recorded(Stage::kFinal, state_.variant(index));
-    if (recorded && seen.insert(index).second) picked.push_back(index);
-  }
   return picked;
 }
 
 void Final::add_baselines(std::vector<RoundEntry>& field, const std::vector<int>& algorithms) const {
   std::vector<int> chosen(algorithms.begin(), algorithms.begin() + std::min<std::ptrdiff_t>(2, std::ssize(algorithms)));
   if (std::find(chosen.begin(), chosen.end(), baseline_.first) == chosen.end()) chosen.push_back(baseline_.first);
-  for (int index = 0; index < static_cast<int>(baseline_.algorithms.size()); ++index) {
-    const bool recorded = context_.device.is_recorded(Stage::kFinal, BaselineAlgorithm{index});
-    if (recorded && std::find(chosen.begin(), chosen.end(), index) == chosen.end()) chosen.push_back(index);
-  }
   for (const int index : chosen) {
     if (static_cast<std::size_t>(index) < baseline_.algorithms.size()) field.push_back(baseline_entry(index));
   }
 }
 
 Result<RoundRunner::End> Final::run_rounds(RoundRunner& runner) {
-  const auto recorded = context_.device.recorded_rounds(Stage::kFinal);
-  int rounds = std::clamp(recorded.value_or(0), plan_.rounds, std::max(plan_.rounds, plan_.max_rounds));
+  int rounds = plan_.rounds;
   while (runner.rounds() < rounds) {
     auto end = runner.run_round();
     if (!end || *end != RoundRunner::End::kRan) return end;
     const auto left = survivors(runner.field());
     if (left == 0) break;
     const int done = runner.rounds();
-    if (!recorded && done == rounds && best_two_unclear(runner.field())) {
+    if (done == rounds && best_two_unclear(runner.field())) {
       rounds = std::max(rounds, std::min(rounds + kMoreFinalRounds, plan_.max_rounds));
     }
     const double spent_s = runner.spent_s();
@@ -155,12 +127,9 @@ Result<FinalResult> Final::result(const RoundRunner& runner, RoundRunner::End en
   FinalResult out;
   out.end = end;
   out.time_s = device_time_s(field);
-  out.rounds = runner.rounds();
-  out.not_recorded = not_recorded_;
-  bool has_baseline = false, measured_baseline = false, recorded_baseline = false;
+  bool has_baseline = false, measured_baseline = false;
   for (const RoundEntry& entry : field) {
     has_baseline = has_baseline || !entry.index;
-    recorded_baseline = recorded_baseline || (!entry.index && entry.outcome.kind != OutcomeKind::kNotRecorded);
     if (entry.samples.empty() || (entry.index && entry.out)) continue;
     measured_baseline = measured_baseline || !entry.index;
     out.field.push_back(entry);
@@ -168,9 +137,7 @@ Result<FinalResult> Final::result(const RoundRunner& runner, RoundRunner::End en
   const bool any_sample = !out.field.empty();
   if (has_baseline && !measured_baseline && any_sample) {
     return fail(ErrorKind::kEnvironment,
-                recorded_baseline
-                    ? "the baseline failed in every round of the final; the trials are kept, run the search again"
-                    : "the recording has no baseline in its final; replay another one, or search on a GPU");
+                "the baseline failed in every round of the final; the trials are kept, run the search again");
   }
   return out;
 }

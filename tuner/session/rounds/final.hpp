@@ -20,11 +20,9 @@ struct FinalResult {
       field;  ///< the baselines, and the variants that lived through every round run; each has a sample
   RoundRunner::End end = RoundRunner::End::kRan;  ///< otherwise ended before all rounds were run
   double time_s = 0;                              ///< device time of its samples
-  int rounds = 0;
-  std::int64_t not_recorded = 0;  ///< variants that were to be finalists and that the recording of a final lacks
 
-  /// Every round was run that was to be, or in a replay every recorded one, and these give intervals.
-  [[nodiscard]] bool whole() const;
+  /// Every round was run that was to be.
+  [[nodiscard]] bool whole() const { return end == RoundRunner::End::kRan; }
 };
 
 /// Rounds added at a time while the best two are unclear.
@@ -41,12 +39,11 @@ class Final {
 
   /// Picks finalists, runs the rounds, and saves their samples. Finalists are the first of `raced`, which indexes the
   /// state, then the next best by screening until there are plan.finalists. Whoever fails in a round is out and gets
-  /// the failure as its outcome; when nobody is left, the next best variants get their final. A replay has the recorded
-  /// rounds of all recorded finalists that were tried; whom else today's rules choose is left out without having
-  /// failed. Elsewhere, while the best two can neither be told apart nor called a tie, eight rounds at a time are
-  /// added, up to plan.max_rounds: by intervals that hold over all these looks (stats::look_confidence). A time budget
-  /// may shorten it to as few rounds as an interval needs. An empty field: nobody lived through a final, or was
-  /// recorded in one. Errors: those of the device, or a baseline that failed in every round or was recorded in none.
+  /// the failure as its outcome; when nobody is left, the next best variants get their final. While the best two can
+  /// neither be told apart nor called a tie, eight rounds at a time are added, up to plan.max_rounds: by intervals that
+  /// hold over all these looks (stats::look_confidence). A time budget may shorten it to as few rounds as an interval
+  /// needs. An empty field: nobody lived through a final. Errors: those of the device, or a baseline that failed in
+  /// every round.
   /// `algorithms`: of the baseline, fastest first; the first two and the library's own first choice are in the final.
   [[nodiscard]] Result<FinalResult> run(const std::vector<std::size_t>& raced, const std::vector<int>& algorithms);
 
@@ -65,7 +62,6 @@ class Final {
   ProgressReporter& progress_;
   RoundTroubles& troubles_;
   std::set<std::size_t> tried_;  ///< finalists of finals nobody survived
-  std::int64_t not_recorded_ = 0;
 };
 
 }  // namespace pgtune::session

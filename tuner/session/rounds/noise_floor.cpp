@@ -90,12 +90,10 @@ Result<FloorResult> measure_floor(const SessionContext& context, const BaselineR
   progress.enter_rounds(Progress::Phase::kFloor, rounds, 0, rounds * expected_s);
 
   FloorResult out;
-  if (context.device.source() == Source::kGpu) {  // a recording is warm
-    const double limit_s = std::min(kLongestWarmUp_s, share_s.value_or(kLongestWarmUp_s) / 4);
-    const auto end = warm_up(context, baseline.best, limit_s, troubles);
-    if (!end) return tl::unexpected(end.error());
-    if (*end == RoundRunner::End::kGaveUp) return given_up(troubles);
-  }
+  const double limit_s = std::min(kLongestWarmUp_s, share_s.value_or(kLongestWarmUp_s) / 4);
+  const auto warm = warm_up(context, baseline.best, limit_s, troubles);
+  if (!warm) return tl::unexpected(warm.error());
+  if (*warm == RoundRunner::End::kGaveUp) return given_up(troubles);
 
   RoundRunner runner(context, Stage::kFloor, SampleTiming{kFloorSample_s, 0},
                      {baseline_entry(baseline.best), baseline_entry(baseline.best)}, troubles);
@@ -105,16 +103,10 @@ Result<FloorResult> measure_floor(const SessionContext& context, const BaselineR
     const auto end = runner.run_round();
     if (!end) return tl::unexpected(end.error());
     if (*end == RoundRunner::End::kGaveUp) return given_up(troubles);
-    if (*end == RoundRunner::End::kNotRecorded) {
-      if (runner.rounds() < kMinimumRounds) return without("it was not recorded");
-      break;
-    }
     out.interrupted = *end == RoundRunner::End::kStopped;
     if (out.interrupted) break;
     if (field[0].out || field[1].out) {
-      const Outcome& outcome = field[field[0].out ? 0 : 1].outcome;
-      if (outcome.kind == OutcomeKind::kNotRecorded) return without("it was not recorded");
-      return without("the baseline failed: " + outcome.reason);
+      return without("the baseline failed: " + field[field[0].out ? 0 : 1].outcome.reason);
     }
     const double spent_s = runner.spent_s(), round_s = spent_s / runner.rounds();
     if (too_short(round_s)) return without("the time budget is too short");

@@ -25,9 +25,8 @@ struct RaceResult {
 
 /// No race where there are no more entrants than finalists. Each round has all survivors and the four of the
 /// baseline's algorithms that screened best; it ends with as many survivors as finalists, after options.race_rounds
-/// rounds, or when a time budget needs the rest for the final. Who fails is out and gets the failure as its outcome; a
-/// replay has the recorded rounds of the recorded entrants, and whom it lacks is out without having failed. `margin`:
-/// of ties. Precondition: nothing in flight. Errors: those of the device.
+/// rounds, or when a time budget needs the rest for the final. Who fails is out and gets the failure as its outcome.
+/// `margin`: of ties. Precondition: nothing in flight. Errors: those of the device.
 [[nodiscard]] Result<RaceResult> run_race(const SessionContext& context, SearchState& state,
                                           const BaselineReport& baseline, double margin, ProgressReporter& progress,
                                           RoundTroubles& troubles);

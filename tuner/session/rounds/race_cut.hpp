@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who races, who leaves the race and when: pure decisions over sample times, so that recordings can be replayed through
-// them.
+// Who races, who leaves the race and when: pure decisions over sample times.
 #pragma once
 
 #include <cstddef>

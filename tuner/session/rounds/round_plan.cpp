@@ -24,14 +24,14 @@ SettledRacePlan settled_race_plan(const SessionOptions& options) {
   return {{0.1, 0.1}, 20, 3};
 }
 
-FinalPlan final_plan(const SessionOptions& options, Sampling sampling, bool can_confirm) {
+FinalPlan final_plan(const SessionOptions& options, Sampling sampling) {
   FinalPlan plan;
   plan.finalists = std::max(options.finalists, 1);
   plan.rounds = std::max(options.final_rounds, 1);
   plan.max_rounds = options.max_final_rounds;
   if (sampling != Sampling::kSettled) return plan;
   if (!options.full) plan.finalists = std::min(plan.finalists, kSettledFinalists);
-  plan.confirms = can_confirm && !options.full && options.objective == Objective::kTime;
+  plan.confirms = !options.full && options.objective == Objective::kTime;
   const int measuring = std::max(plan.rounds / kShortRoundsOfOne, kIntervalRounds);
   plan.rounds = std::min(plan.rounds, plan.confirms ? kChoosingRounds : measuring);
   plan.max_rounds = plan.rounds;

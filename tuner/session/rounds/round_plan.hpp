@@ -28,9 +28,8 @@ struct FinalPlan {
 
 /// Short: as the options say. Settled: three finalists in two rounds, and then confirm rounds. With options.full all
 /// finalists, and where energy windows choose the winner, in a third of the short final's rounds, each of whose samples
-/// takes as long as thirty short ones: these rounds do not choose, and nothing is confirmed. Likewise where
-/// `can_confirm` is false: in a replay of a recording without confirm rounds.
-[[nodiscard]] FinalPlan final_plan(const SessionOptions& options, Sampling sampling, bool can_confirm = true);
+/// takes as long as thirty short ones: these rounds do not choose, and nothing is confirmed.
+[[nodiscard]] FinalPlan final_plan(const SessionOptions& options, Sampling sampling);
 
 /// Confirm rounds of so many contenders: eight for two, and six for more, which is as few as an interval needs.
 [[nodiscard]] int confirm_rounds(std::size_t contenders);

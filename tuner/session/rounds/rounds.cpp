@@ -25,24 +25,10 @@ constexpr int kJumpsInARow = 2;
 
 constexpr double kOffLock = 0.01;
 
-/// A replay answers whatever the order, so its orders, which are stored with its samples, are the same in each.
 std::uint64_t seed_of(const SessionContext& context, Stage stage) {
-  std::string session;
-  if (context.device.source() == Source::kGpu) {
-    session = fmt::format("{} {} {}", context.device.info().uuid, context.clock.utc_iso8601(), context.start_s);
-  }
+  const std::string session =
+      fmt::format("{} {} {}", context.device.info().uuid, context.clock.utc_iso8601(), context.start_s);
   return order_seed(context.options.seed, fmt::format("{} {}", session, static_cast<int>(stage)));
-}
-
-/// Whether a replay lacks everybody whom the round is about: the variants, or the baseline where it is alone.
-bool is_not_recorded(const protocol::RoundRequest& request, const protocol::RoundReport& report) {
-  const auto is_variant = [](const auto& contender) { return variant_of(contender) != nullptr; };
-  const bool has_variants = std::any_of(request.contenders.begin(), request.contenders.end(), is_variant);
-  for (std::size_t i = 0; i < request.contenders.size(); ++i) {
-    if (has_variants && !is_variant(request.contenders[i])) continue;
-    if (report.samples[i] || report.outcomes[i].kind != OutcomeKind::kNotRecorded) return false;
-  }
-  return true;
 }
 
 std::string rounds_text(int count) {
@@ -94,28 +80,30 @@ RoundRunner::RoundRunner(const SessionContext& context, Stage stage, SampleTimin
       field_(std::move(field)),
       troubles_(troubles),
       on_failure_(std::move(on_failure)),
-      repeatable_(context.device.source() == Source::kGpu),
       order_(field_.size(), seed_of(context, stage)),
       since_s_(context.clock.now_s()),
       clocks_hz_(field_.size()) {}
+
+bool RoundRunner::all_out() const {
+  return std::all_of(field_.begin(), field_.end(), [](const RoundEntry& entry) { return entry.out; });
+}
 
 Result<RoundRunner::End> RoundRunner::run_round() {
   int jumps = 0;
   double pause_s = kFirstPause_s;
   for (int voids = 0; voids < kVoidsThatEnd; ++voids) {
     if (context_.stop.load()) return End::kStopped;
-    auto answered = attempt();
-    if (!answered) return tl::unexpected(std::move(answered.error()));
-    const std::optional<Attempt>& tried = *answered;
-    if (!tried) return End::kNotRecorded;
-    if (repeatable_ && hot(*tried)) {
+    if (all_out()) return End::kRan;
+    const auto tried = attempt();
+    if (!tried) return tl::unexpected(tried.error());
+    if (hot(*tried)) {
       ++troubles_.heat_voids;
       jumps = 0;
       if (voids + 1 < kVoidsThatEnd && !pause(pause_s)) return End::kStopped;
       pause_s = std::min(2 * pause_s, kLongestPause_s);
       continue;
     }
-    if (repeatable_ && clock_jumped(*tried)) {
+    if (clock_jumped(*tried)) {
       if (jumps++ < kJumpsInARow) {
         ++troubles_.clock_voids;
         continue;
@@ -123,7 +111,7 @@ Result<RoundRunner::End> RoundRunner::run_round() {
       ++troubles_.new_levels;
       for (auto& clocks_hz : clocks_hz_) clocks_hz.clear();
     }
-    if (repeatable_ && launched_otherwise(*tried)) {
+    if (launched_otherwise(*tried)) {
       start_over();
       continue;
     }
@@ -154,7 +142,7 @@ protocol::RoundRequest RoundRunner::request(std::vector<std::size_t>& active) co
   return request;
 }
 
-Result<std::optional<RoundRunner::Attempt>> RoundRunner::attempt() {
+Result<RoundRunner::Attempt> RoundRunner::attempt() {
   std::vector<std::size_t> active;
   const protocol::RoundRequest request = this->request(active);
   auto report = context_.device.run_round(request);
@@ -163,7 +151,6 @@ Result<std::optional<RoundRunner::Attempt>> RoundRunner::attempt() {
     return fail(ErrorKind::kInternal, fmt::format("a round of {} contenders reported {} samples and {} outcomes",
                                                   active.size(), report->samples.size(), report->outcomes.size()));
   }
-  if (is_not_recorded(request, *report)) return std::nullopt;
   Attempt attempt(field_.size());
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto place = static_cast<std::size_t>(request.order[position]);
@@ -176,7 +163,7 @@ Result<std::optional<RoundRunner::Attempt>> RoundRunner::attempt() {
     } else {
       entry.out = true;
       entry.outcome = report->outcomes[place];
-      if (on_failure_ && entry.outcome.kind != OutcomeKind::kNotRecorded) on_failure_(entry);
+      if (on_failure_) on_failure_(entry);
     }
   }
   return attempt;
@@ -253,8 +240,7 @@ std::vector<ContenderSamples> contender_samples(const std::vector<RoundEntry>& f
 
 std::int64_t measured_variants(const std::vector<RoundEntry>& field) {
   return std::count_if(field.begin(), field.end(), [](const RoundEntry& entry) {
-    const bool failed = entry.outcome.kind != OutcomeKind::kOk && entry.outcome.kind != OutcomeKind::kNotRecorded;
-    return entry.index && (!entry.samples.empty() || failed);
+    return entry.index && (!entry.samples.empty() || entry.outcome.kind != OutcomeKind::kOk);
   });
 }
 

@@ -22,8 +22,8 @@ struct RoundEntry {
   protocol::BuiltContender contender;
   std::optional<std::size_t> index = {};  ///< into the search's state; nothing for a baseline algorithm or in a bench
   std::vector<Sample> samples = {};
-  bool out = false;      ///< gets no more samples: it failed, was not recorded, or a race has dropped it
-  Outcome outcome = {};  ///< why it failed, or kNotRecorded; kOk for everybody else
+  bool out = false;      ///< gets no more samples: it failed, or a race has dropped it
+  Outcome outcome = {};  ///< why it failed; kOk for everybody else
 };
 
 /// The entry of the baseline algorithm at `index`.
@@ -48,9 +48,8 @@ class RoundRunner {
  public:
   enum class End {
     kRan,
-    kStopped,      ///< by the stop flag; nothing was added
-    kGaveUp,       ///< five voids in a row, see RoundTroubles::gave_up; nothing was added
-    kNotRecorded,  ///< a replay has no such round; nothing was added and nobody is out
+    kStopped,  ///< by the stop flag; nothing was added
+    kGaveUp,   ///< five voids in a row, see RoundTroubles::gave_up; nothing was added
   };
 
   using OnFailure = std::function<void(const RoundEntry&)>;
@@ -64,12 +63,11 @@ class RoundRunner {
   /// the round, after a pause where it was for heat, until it is not void; no settled round is void for a jump of the
   /// clock. Where launches have gone over into CUDA graphs since the round before, the rounds so far are void too, for
   /// those who are not out, and they count from 1 again: a ratio has launches of one way. Who fails, also in a void
-  /// round, is out with its outcome; so is whom a replay lacks in a round that it has, but that is no failure. A replay
-  /// does not have a round where it lacks every variant, or the baseline where no variant is in it. The order is that
-  /// of RoundOrder; on a GPU each session and stage has its own. In a replay no round is void: it would be the same
-  /// again. Precondition: somebody is not out. Errors: those of the device.
+  /// round, is out with its outcome; where that leaves nobody, nothing is added. The order is that of RoundOrder; each
+  /// session and stage has its own. Errors: those of the device.
   [[nodiscard]] Result<End> run_round();
 
+  [[nodiscard]] bool all_out() const;
   [[nodiscard]] int rounds() const { return rounds_; }  ///< that count
   /// Wall time since the first of rounds() began, or since there was none, with voids and pauses.
   [[nodiscard]] double spent_s() const { return context_.clock.now_s() - since_s_; }
@@ -80,8 +78,7 @@ class RoundRunner {
   /// Samples of one attempt, beside the field.
   using Attempt = std::vector<std::optional<Sample>>;
 
-  /// Nothing where a replay does not have the round.
-  [[nodiscard]] Result<std::optional<Attempt>> attempt();
+  [[nodiscard]] Result<Attempt> attempt();
   [[nodiscard]] protocol::RoundRequest request(std::vector<std::size_t>& active) const;
   [[nodiscard]] bool hot(const Attempt& attempt) const;
   [[nodiscard]] bool clock_jumped(const Attempt& attempt) const;
@@ -96,7 +93,6 @@ class RoundRunner {
   std::vector<RoundEntry> field_;
   RoundTroubles& troubles_;
   OnFailure on_failure_;
-  bool repeatable_;
   RoundOrder order_;
   int rounds_ = 0;
   double since_s_;
@@ -106,7 +102,7 @@ class RoundRunner {
 /// The samples as the store keeps them; entries without samples are left out.
 [[nodiscard]] std::vector<ContenderSamples> contender_samples(const std::vector<RoundEntry>& field);
 
-/// Variants with a sample or a failure: whom a replay lacks from the first round on took no part.
+/// Variants with a sample or a failure.
 [[nodiscard]] std::int64_t measured_variants(const std::vector<RoundEntry>& field);
 
 /// An entry of a variant as the ranking takes it. Throws std::bad_variant_access for a baseline algorithm's.

@@ -2,7 +2,6 @@
 #include "tuner/session/rounds/settled_race.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "tuner/session/pipeline/finalist_builds.hpp"
@@ -27,18 +26,8 @@ double median_cycles(const std::vector<Sample>& samples) {
   return cycles.empty() ? 0 : stats::median(cycles);
 }
 
-/// Who may race: of a replay whoever is recorded in a race, so that it shows a recorded race whatever rule chose for
-/// it.
-std::vector<std::size_t> candidates(const SessionContext& context, const SearchState& state) {
-  auto ranked = state.ranked();
-  std::vector<std::size_t> recorded;
-  std::copy_if(ranked.begin(), ranked.end(), std::back_inserter(recorded),
-               [&](std::size_t index) { return context.device.is_recorded(Stage::kRace, state.variant(index)); });
-  return recorded.empty() ? ranked : recorded;
-}
-
 Result<std::vector<std::size_t>> pick(const SessionContext& context, const SearchState& state, std::size_t most) {
-  const auto ranked = candidates(context, state);
+  const auto ranked = state.ranked();
   std::vector<SampleTimes> screening;
   std::vector<Variant> variants;
   RaceKeys cycles;

@@ -25,9 +25,8 @@ struct SteadyRun {
   RoundRunner::End end = RoundRunner::End::kRan;
 };
 
-/// One settled sample of the baseline's best algorithm, which is saved. Short where there is no baseline, in the burst
-/// regime, which rests between samples, and in a replay of what was recorded without settled samples. Errors: those of
-/// the device.
+/// One settled sample of the baseline's best algorithm, which is saved. Short where there is no baseline, and in the
+/// burst regime, which rests between samples. Errors: those of the device.
 [[nodiscard]] Result<SteadyRun> measure_steady_run(const SessionContext& context, const BaselineReport& baseline,
                                                    ProgressReporter& progress, RoundTroubles& troubles);
 

@@ -7,20 +7,11 @@
 
 namespace pgtune::tool {
 
-namespace {
-
-std::string_view default_of(std::string_view name) {
-  if (name == search::kDefaultStrategy) return ", the default on a GPU";
-  return name == search::kReplayStrategy ? ", the default on recordings" : "";
-}
-
-}  // namespace
-
 Option add_strategy_option(CommandLine& app, std::string& strategy) {
   std::string description = "Which variants come first:";
   for (const search::StrategyInfo& info : search::strategies())
     description += fmt::format("{} {}{} ({})", &info == &search::strategies().front() ? "" : ";", info.name,
-                               default_of(info.name), info.description);
+                               info.name == search::kDefaultStrategy ? ", the default" : "", info.description);
   return app.add_option("--strategy", strategy, description).option_text("NAME");
 }
 

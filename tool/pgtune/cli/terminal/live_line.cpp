@@ -58,7 +58,6 @@ std::string work_text(const Progress& progress) {
   }
   std::string text =
       fmt::format("{}/{} done, {} failed, {} cut", progress.done, progress.total, progress.failed, progress.cut);
-  if (progress.not_recorded > 0) text += fmt::format(", {} not recorded", progress.not_recorded);
   if (progress.resumed > 0) text += fmt::format(", {} known before", progress.resumed);
   return text;
 }

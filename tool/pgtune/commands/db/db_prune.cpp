@@ -33,7 +33,7 @@ class PruneCommand final : public Command {
   void add_options(CommandLine& app) override {
     add_database_option(app, database_);
     app.add_option("--keep", keep_,
-                   "Keep the N newest finished sessions of each problem, device, template, conditions and source")
+                   "Keep the N newest finished sessions of each problem, device, template and conditions")
         .option_text("N");
     app.add_flag("--any-board", rules_.any_board,
                  "With --keep: count sessions of all boards of one class of GPU together, for a file with one result "
@@ -103,7 +103,7 @@ class PruneCommand final : public Command {
                           {"template_hash", session.template_hash},
                           {"device", session.device_uuid},
                           {"driver_branch", session.driver_branch},
-                          {"source", session.source == Source::kGpu ? "gpu" : "recorded"},
+                          {"source", session.recorded ? "recorded" : "gpu"},
                           {"kind", session.kind},
                           {"reason", reason}});
     return fmt::format("{}\n", json({{"dry_run", dry_run_}, {"sessions", std::move(sessions)}}).dump(2));
