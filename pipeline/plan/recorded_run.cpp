@@ -57,10 +57,10 @@ class Matching {
   Result<Timeline> match() {
     for (const auto& [lane, calls] : calls_of_lanes()) {
       Records records = records_of(lane);
-      if (auto ok = match_lane(calls, records); !ok) return tl::unexpected<Error>(ok.error());
+      TRY(match_lane(calls, records));
     }
-    if (auto ok = require_order(); !ok) return tl::unexpected<Error>(ok.error());
-    if (auto ok = require_clock(); !ok) return tl::unexpected<Error>(ok.error());
+    TRY(require_order());
+    TRY(require_clock());
     timeline_.source = TimelineSource::kRecords;
     return std::move(timeline_);
   }
@@ -145,9 +145,8 @@ class Matching {
     if (pieces < 1) return mismatch(fmt::format("{} consists of nothing that has a record", name_of(operation)));
     Records own;
     for (int piece = 0; piece < pieces; ++piece) {
-      const auto taken = take(operation, records, next);
-      if (!taken) return tl::unexpected<Error>(taken.error());
-      own.push_back(*taken);
+      TRY_ASSIGN(const auto taken, take(operation, records, next));
+      own.push_back(taken);
     }
     set_span(index, own);
     return {};
@@ -161,9 +160,8 @@ class Matching {
     for (std::size_t i = first; i < end; ++i) wanted += schedule_.operations[i].bytes;
     Records of_call;
     do {
-      const auto taken = take(operation, records, next);
-      if (!taken) return tl::unexpected<Error>(taken.error());
-      of_call.push_back(*taken);
+      TRY_ASSIGN(const auto taken, take(operation, records, next));
+      of_call.push_back(taken);
       bytes += of_call.back()->bytes;
     } while (next < records.size() && call_of(*records[next]) == call_of(*of_call.front()));
     if (bytes != wanted)

@@ -53,7 +53,7 @@ std::string StreamedProblem::stream_text() const {
 std::string StreamedProblem::title() const { return fmt::format("{}, streaming {}", problem.title(), stream_text()); }
 
 Result<StreamedProblem> parse_streamed(const Problem& problem, std::string_view stream) {
-  if (auto plain = require_plain(problem); !plain) return tl::unexpected(plain.error());
+  TRY(require_plain(problem));
   StreamedProblem streamed{problem};
   for (std::size_t begin = 0; begin <= stream.size();) {
     const std::size_t end = std::min(stream.find(',', begin), stream.size());

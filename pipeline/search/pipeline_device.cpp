@@ -4,9 +4,8 @@
 namespace pgtune::device {
 
 Result<std::unique_ptr<WorkerPipelineDevice>> WorkerPipelineDevice::open(const Options& options) {
-  auto worker = RoleWorker::open("pipeline", options);
-  if (!worker) return tl::unexpected<Error>(std::move(worker.error()));
-  return std::unique_ptr<WorkerPipelineDevice>(new WorkerPipelineDevice(std::move(*worker)));
+  TRY_ASSIGN(auto worker, RoleWorker::open("pipeline", options));
+  return std::unique_ptr<WorkerPipelineDevice>(new WorkerPipelineDevice(std::move(worker)));
 }
 
 Result<pipeline::Prepared> WorkerPipelineDevice::prepare(const protocol::PipelinePrepare& request) {
@@ -15,10 +14,9 @@ Result<pipeline::Prepared> WorkerPipelineDevice::prepare(const protocol::Pipelin
 
 template <typename T>
 Result<T> WorkerPipelineDevice::ask(const std::string& op, nlohmann::json body) {
-  auto answer = worker_.call(op, std::move(body));
-  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
-  if (!answer->body) return fail(ErrorKind::kInternal, answer->body.error().reason);
-  return protocol::decode_body<T>(*answer->body, op);
+  TRY_ASSIGN(auto answer, worker_.call(op, std::move(body)));
+  if (!answer.body) return fail(ErrorKind::kInternal, answer.body.error().reason);
+  return protocol::decode_body<T>(*answer.body, op);
 }
 
 Result<pipeline::CopyRates> WorkerPipelineDevice::rates() {
@@ -34,24 +32,22 @@ Result<pipeline::SettledKernel> WorkerPipelineDevice::settled(const protocol::Se
 }
 
 Result<pipeline::TrialResult> WorkerPipelineDevice::trial(const protocol::PipelineTrial& request) {
-  auto answer = worker_.call("trial", request);
-  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
-  if (!answer->body) return pipeline::TrialResult{.outcome = answer->body.error(), .check = {}, .samples = {}};
-  return protocol::decode_body<pipeline::TrialResult>(*answer->body, "trial");
+  TRY_ASSIGN(auto answer, worker_.call("trial", request));
+  if (!answer.body) return pipeline::TrialResult{.outcome = answer.body.error(), .check = {}, .samples = {}};
+  return protocol::decode_body<pipeline::TrialResult>(*answer.body, "trial");
 }
 
 Result<protocol::PipelineRoundReport> WorkerPipelineDevice::round(const protocol::PipelineRound& request) {
   const std::size_t count = request.candidates.size();
-  auto answer = worker_.call("round", request);
-  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
-  if (answer->body) {
-    auto report = protocol::decode_body<protocol::PipelineRoundReport>(*answer->body, "round");
+  TRY_ASSIGN(auto answer, worker_.call("round", request));
+  if (answer.body) {
+    auto report = protocol::decode_body<protocol::PipelineRoundReport>(*answer.body, "round");
     if (report && (report->samples.size() != count || report->outcomes.size() != count))
       return fail(ErrorKind::kInternal, "malformed round report: not one sample and outcome for each candidate");
     return report;
   }
   protocol::PipelineRoundReport report{std::vector<std::optional<pipeline::RunSample>>(count),
-                                       std::vector<Outcome>(count, answer->body.error())};
+                                       std::vector<Outcome>(count, answer.body.error())};
   if (count == 1) return report;
   // Somebody took the worker with it: each alone tells who.
   for (const int index : request.order) {
@@ -72,12 +68,11 @@ Result<pipeline::StepTimes> WorkerPipelineDevice::steps(const pipeline::Candidat
 }
 
 Result<pipeline::Timeline> WorkerPipelineDevice::trace(const pipeline::Candidate& candidate) {
-  auto answer = worker_.call("trace", protocol::PipelineTraceAsked{candidate, true});
-  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
-  if (answer->body) return protocol::decode_body<pipeline::Timeline>(*answer->body, "trace");
+  TRY_ASSIGN(auto answer, worker_.call("trace", protocol::PipelineTraceAsked{candidate, true}));
+  if (answer.body) return protocol::decode_body<pipeline::Timeline>(*answer.body, "trace");
   // Recording is the one thing that no run before did: it may be what took the worker with it.
   auto timeline = ask<pipeline::Timeline>("trace", protocol::PipelineTraceAsked{candidate, false});
-  if (timeline) timeline->reason = "the run that was to be recorded failed: " + answer->body.error().reason;
+  if (timeline) timeline->reason = "the run that was to be recorded failed: " + answer.body.error().reason;
   return timeline;
 }
 

@@ -93,9 +93,8 @@ Result<void> PipelineRun::try_one(const pipeline::Candidate& candidate) {
   if (const auto stored = known.find(candidate.key()); stored != known.end()) {
     one.result = stored->second;
   } else {
-    auto result = device.trial({candidate, kPipelineScreenSamples, kPipelineScreen_s});
-    if (!result) return tl::unexpected<Error>(result.error());
-    one.result = std::move(*result);
+    TRY_ASSIGN(auto result, device.trial({candidate, kPipelineScreenSamples, kPipelineScreen_s}));
+    one.result = std::move(result);
     store.save_trial(candidate, one.result);
   }
   ++answer.tried;
@@ -136,16 +135,13 @@ Result<void> prepare_device(PipelineRun& run, const std::vector<protocol::ChunkK
   run.tell(PipelineProgress::Phase::kPrepare, 0, 0);
   const Problem& searched = run.streamed.problem;
   const auto blocks = pipeline::checked_rows(searched.m, pipeline::affordable_rows(searched));
-  auto block = operation::with_operation(pipeline::rows_of(searched, blocks.front().extent));
-  if (!block) return tl::unexpected<Error>(std::move(block.error()));
+  TRY_ASSIGN(auto block, operation::with_operation(pipeline::rows_of(searched, blocks.front().extent)));
   pipeline::StreamedProblem streamed = run.streamed;
-  auto problem = operation::with_operation(streamed.problem);
-  if (!problem) return tl::unexpected<Error>(std::move(problem.error()));
-  streamed.problem = std::move(*problem);
-  auto prepared = run.device.prepare(
-      {std::move(streamed), std::move(*block), run.options.pinned_limit_bytes, run.options.conditions, kernels});
-  if (!prepared) return tl::unexpected<Error>(prepared.error());
-  run.answer.prepared = std::move(*prepared);
+  TRY_ASSIGN(auto problem, operation::with_operation(streamed.problem));
+  streamed.problem = std::move(problem);
+  TRY_ASSIGN(auto prepared, run.device.prepare({std::move(streamed), std::move(block), run.options.pinned_limit_bytes,
+                                                run.options.conditions, kernels}));
+  run.answer.prepared = std::move(prepared);
   return {};
 }
 
@@ -191,9 +187,8 @@ Result<void> prepare_pipelines(PipelineRun& run) {
                             run.space.reasons.empty() ? "no cut divides what streams"
                                                       : fmt::format("{}", fmt::join(run.space.reasons, "; "))));
   run.tell(PipelineProgress::Phase::kRates, 0, 0);
-  const auto rates = run.device.rates();
-  if (!rates) return tl::unexpected<Error>(rates.error());
-  run.answer.rates = run.machine.rates = *rates;
+  TRY_ASSIGN(const auto rates, run.device.rates());
+  run.answer.rates = run.machine.rates = rates;
   const std::vector<pipeline::Cut> cuts = pipeline::cuts_of(run.streamed, run.space_limits);
   if (auto timed = time_kernels_or_leave_out_guesses(run, cuts); !timed) return timed;
   settle_kernels(run, cuts);
@@ -314,17 +309,16 @@ Result<bool> race_once(PipelineRun& run, const PipelineField& field, int round) 
   request.sample_s = field.timing.sample_s;
   request.settle_s = field.timing.settle_s;
   for (const std::size_t index : field.order.order(round)) request.order.push_back(static_cast<int>(index));
-  auto report = run.device.round(request);
-  if (!report) return tl::unexpected<Error>(report.error());
+  TRY_ASSIGN(auto report, run.device.round(request));
   bool any = false;
   for (std::size_t i = 0; i < field.candidates.size(); ++i) {
     TriedPipeline& tried = *run.tried.find(field.candidates[i]);
-    if (report->samples[i]) {
+    if (report.samples[i]) {
       any = true;
-      run.store.save_round_sample(field.candidates[i], *report->samples[i]);
-      tried.rounds.push_back(*report->samples[i]);
+      run.store.save_round_sample(field.candidates[i], *report.samples[i]);
+      tried.rounds.push_back(*report.samples[i]);
     } else {
-      tried.result.outcome = report->outcomes[i];
+      tried.result.outcome = report.outcomes[i];
     }
   }
   return any;
@@ -338,9 +332,8 @@ Result<void> race_pipelines(PipelineRun& run) {
     run.tell(PipelineProgress::Phase::kRounds, round + 1, run.options.rounds);
     bool any = false;
     for (const PipelineField& field : all) {
-      const auto measured = race_once(run, field, round);
-      if (!measured) return tl::unexpected<Error>(measured.error());
-      any = any || *measured;
+      TRY_ASSIGN(const auto measured, race_once(run, field, round));
+      any = any || measured;
     }
     if (!any) break;
     ++run.answer.rounds;
@@ -353,14 +346,13 @@ Result<void> race_pipelines(PipelineRun& run) {
 Result<void> check_winner(PipelineRun& run) {
   bool checked = run.stopped();
   while (run.best != nullptr && !checked) {
-    auto again = run.device.trial({run.best->candidate, 0, 0});
-    if (!again) return tl::unexpected<Error>(again.error());
-    checked = again->outcome.kind == OutcomeKind::kOk;
+    TRY_ASSIGN(auto again, run.device.trial({run.best->candidate, 0, 0}));
+    checked = again.outcome.kind == OutcomeKind::kOk;
     if (checked) break;
     run.answer.notes.push_back(
-        fmt::format("{} failed when it was checked again: {}", run.best->candidate.text(), again->outcome.reason));
-    run.tried.find(run.best->candidate)->result.outcome = again->outcome;
-    run.store.save_trial(run.best->candidate, *again);
+        fmt::format("{} failed when it was checked again: {}", run.best->candidate.text(), again.outcome.reason));
+    run.tried.find(run.best->candidate)->result.outcome = again.outcome;
+    run.store.save_trial(run.best->candidate, again);
     run.best = run.tried.fastest();
   }
   return {};
@@ -400,7 +392,7 @@ Result<PipelineResult> run_pipeline_search(const pipeline::StreamedProblem& stre
                                            const Clock& clock) {
   PipelineRun run(streamed, device, store, options, stop, progress, clock);
   for (const auto stage : {prepare_pipelines, propose_pipelines, race_pipelines, conclude_pipelines}) {
-    if (auto ok = stage(run); !ok) return tl::unexpected<Error>(ok.error());
+    TRY(stage(run));
   }
   run.answer.elapsed_s = clock.now_s() - run.start_s;
   return PipelineResult{std::move(run.answer), run.best != nullptr, run.stopped()};

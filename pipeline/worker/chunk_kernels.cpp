@@ -14,16 +14,15 @@ constexpr int kTimes = 3;
 }  // namespace
 
 CudaResult<double> least_launch_time(const std::function<CudaResult<>()>& launch, cudaStream_t stream) {
-  const auto start = create_event(), stop = create_event();
-  if (!start) return tl::unexpected(start.error());
-  if (!stop) return tl::unexpected(stop.error());
+  TRY_ASSIGN(const auto start, create_event());
+  TRY_ASSIGN(const auto stop, create_event());
   double least_s = 0;
   for (int time = 0; time <= kTimes; ++time) {
-    const auto took = check(cudaEventRecord(start->get(), stream), "timing a kernel")
+    const auto took = check(cudaEventRecord(start.get(), stream), "timing a kernel")
                           .and_then(launch)
-                          .and_then([&] { return check(cudaEventRecord(stop->get(), stream), "timing a kernel"); })
-                          .and_then([&] { return check(cudaEventSynchronize(stop->get()), "running a kernel"); })
-                          .and_then([&] { return seconds_between(start->get(), stop->get()); });
+                          .and_then([&] { return check(cudaEventRecord(stop.get(), stream), "timing a kernel"); })
+                          .and_then([&] { return check(cudaEventSynchronize(stop.get()), "running a kernel"); })
+                          .and_then([&] { return seconds_between(start.get(), stop.get()); });
     if (!took) return tl::unexpected(took.error());
     if (time > 0) least_s = time == 1 ? *took : std::min(least_s, *took);
   }
@@ -49,11 +48,10 @@ CudaResult<ChunkKernels::Kernel> ChunkKernels::make_faster(const std::string& ke
     double time_s = 0;
   };
   const auto time = [&](KernelSource& source) -> CudaResult<Timed> {
-    auto kernel = source.make(problem, sets, sample, stream);
-    if (!kernel) return tl::unexpected(kernel.error());
-    const auto time_s = least_launch_time([&] { return kernel->launchable->launch(sample, stream); }, stream);
+    TRY_ASSIGN(auto kernel, source.make(problem, sets, sample, stream));
+    const auto time_s = least_launch_time([&] { return kernel.launchable->launch(sample, stream); }, stream);
     if (!time_s) return tl::unexpected(time_s.error());
-    return Timed{std::move(*kernel), *time_s};
+    return Timed{std::move(kernel), *time_s};
   };
   auto library = time(*library_);
   if (!library && library.error().sticky) return tl::unexpected(library.error());

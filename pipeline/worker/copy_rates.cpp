@@ -68,9 +68,8 @@ CudaResult<Rates> fastest(const std::function<CudaResult<Rates>()>& measure,
 CudaResult<double> rate_alone(const Lane& lane) {
   std::vector<double> times;
   for (int time = 0; time <= kCopyTimes; ++time) {
-    const auto took = lane.time();
-    if (!took) return tl::unexpected(took.error());
-    if (time > 0) times.push_back(*took);
+    TRY_ASSIGN(const auto took, lane.time());
+    if (time > 0) times.push_back(took);
   }
   return static_cast<double>(lane.bytes) / middle_of(std::move(times));
 }
@@ -86,9 +85,8 @@ CudaResult<Both> rates_at_once(const Lane& in, const Lane& out, int device) {
   CudaResult<> failed;
   const auto times_of = [](const Lane& lane, std::vector<double>& times) -> CudaResult<> {
     for (int time = 0; time < kCopyTimes + 2; ++time) {
-      const auto took = lane.time();
-      if (!took) return tl::unexpected(took.error());
-      times.push_back(*took);
+      TRY_ASSIGN(const auto took, lane.time());
+      times.push_back(took);
     }
     return {};
   };
@@ -142,18 +140,16 @@ CudaResult<pipeline::CopyRates> measure_copy_rates(std::int64_t pinned_limit_byt
   for (const auto* buffer : {&pinned_in, &pinned_out, &pageable_in, &pageable_out}) {
     if (!*buffer) return tl::unexpected(buffer->error());
   }
-  auto device_in = DeviceBuffer::allocate(bytes), device_out = DeviceBuffer::allocate(bytes);
-  if (!device_in) return tl::unexpected(device_in.error());
-  if (!device_out) return tl::unexpected(device_out.error());
-  auto stream_in = create_stream(), stream_out = create_stream();
-  if (!stream_in) return tl::unexpected(stream_in.error());
-  if (!stream_out) return tl::unexpected(stream_out.error());
+  TRY_ASSIGN(auto device_in, DeviceBuffer::allocate(bytes));
+  TRY_ASSIGN(auto device_out, DeviceBuffer::allocate(bytes));
+  TRY_ASSIGN(auto stream_in, create_stream());
+  TRY_ASSIGN(auto stream_out, create_stream());
   int device = 0;
-  if (auto ok = check(cudaGetDevice(&device), "asking for the GPU"); !ok) return tl::unexpected(ok.error());
+  TRY(check(cudaGetDevice(&device), "asking for the GPU"));
 
   const auto count = static_cast<std::size_t>(bytes);
   const auto lane = [&](const HostBuffer& host, bool in) {
-    return Lane{host.data(), in ? device_in->data() : device_out->data(), in ? stream_in->get() : stream_out->get(), in,
+    return Lane{host.data(), in ? device_in.data() : device_out.data(), in ? stream_in.get() : stream_out.get(), in,
                 count};
   };
   pipeline::CopyRates rates;
@@ -228,7 +224,7 @@ CudaResult<double> median_run(LoadedPipeline& loaded) {
   std::vector<double> times;
   for (int run = 0; run < kRuns; ++run) {
     pipeline::RunSample sample;
-    if (auto ok = loaded.run(sample); !ok) return tl::unexpected(ok.error());
+    TRY(loaded.run(sample));
     times.push_back(sample.device_s);
   }
   return middle_of(std::move(times));
@@ -243,14 +239,12 @@ CudaResult<pipeline::CopyRates> measure_stream_turns(const pipeline::CopyRates& 
   const pipeline::StreamedProblem streamed = pipeline::turns_problem(chunk_bytes);
   HostOperands host;
   for (const Matrix matrix : {Matrix::kA, Matrix::kD}) {
-    auto buffer = HostBuffer::allocate(HostKind::kPinned, streamed.bytes(matrix));
-    if (!buffer) return tl::unexpected(buffer.error());
-    host.matrices[index_of(matrix)] = std::move(*buffer);
+    TRY_ASSIGN(auto buffer, HostBuffer::allocate(HostKind::kPinned, streamed.bytes(matrix)));
+    host.matrices[index_of(matrix)] = std::move(buffer);
   }
-  const auto b = DeviceBuffer::allocate(streamed.bytes(Matrix::kB));
-  if (!b) return tl::unexpected(b.error());
+  TRY_ASSIGN(const auto b, DeviceBuffer::allocate(streamed.bytes(Matrix::kB)));
   ResidentOperands resident{};
-  resident[index_of(Matrix::kB)] = b->address();
+  resident[index_of(Matrix::kB)] = b.address();
   TinyKernels kernels(helpers);
   std::vector<pipeline::TurnsLoop> loops;
   for (const pipeline::Candidate& candidate : pipeline::turns_candidates(streamed, batched_copies)) {

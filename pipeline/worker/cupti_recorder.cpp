@@ -65,9 +65,8 @@ const char* meaning_of(CuptiStatus status) {
 }  // namespace
 
 Result<std::shared_ptr<const CuptiLibrary>> CuptiLibrary::open(const std::vector<LibraryPlace>& places) {
-  auto opened = open_cuda_library({"CUPTI", "libcupti", "", objection}, places);
-  if (!opened) return tl::unexpected<Error>(std::move(opened.error()));
-  return std::make_shared<const CuptiLibrary>(functions_of(opened->handle).value());
+  TRY_ASSIGN(auto opened, open_cuda_library({"CUPTI", "libcupti", "", objection}, places));
+  return std::make_shared<const CuptiLibrary>(functions_of(opened.handle).value());
 }
 
 Error CuptiLibrary::error(const std::string& call, CuptiStatus status) const {
@@ -184,9 +183,8 @@ void buffer_completed(void* /*context*/, std::uint32_t /*stream*/, std::uint8_t*
 }  // namespace
 
 Result<std::unique_ptr<ActivityRecorder>> CuptiRecorder::open(const std::vector<LibraryPlace>& places) {
-  auto library = CuptiLibrary::open(places);
-  if (!library) return tl::unexpected<Error>(std::move(library.error()));
-  return std::unique_ptr<ActivityRecorder>(new CuptiRecorder(std::move(*library)));
+  TRY_ASSIGN(auto library, CuptiLibrary::open(places));
+  return std::unique_ptr<ActivityRecorder>(new CuptiRecorder(std::move(library)));
 }
 
 CuptiRecorder::~CuptiRecorder() { stop(); }

@@ -68,9 +68,9 @@ Result<std::unique_ptr<CurrentPipeline>> CurrentPipeline::create(const Tools& to
   std::unique_ptr<CurrentPipeline> current(new CurrentPipeline(tools, request));
   if (auto ok = current->make_operands(request.conditions); !ok)
     return tl::unexpected(to_usage(ok.error(), request.streamed));
-  auto block = OperationKernels::create(tools.driver, tools.helpers, request.block.operation, tools.architecture);
-  if (!block) return tl::unexpected(block.error());
-  current->block_ = std::move(*block);
+  TRY_ASSIGN(auto block,
+             OperationKernels::create(tools.driver, tools.helpers, request.block.operation, tools.architecture));
+  current->block_ = std::move(block);
   auto check = ResultCheck::create(request.streamed, current->host_.pageable(), current->resident_addresses_,
                                    tools.helpers, *current->block_, tools.stream);
   if (!check) return tl::unexpected(to_usage(check.error(), request.streamed));
@@ -91,9 +91,8 @@ CudaResult<> CurrentPipeline::make_operands(const Conditions& conditions) {
   if (auto ok = host_.allocate_pageable(); !ok) return ok;
   for (const Matrix matrix : pipeline::kMatrices) {
     if (!streamed_.streams(matrix)) {
-      auto buffer = DeviceBuffer::allocate(streamed_.bytes(matrix));
-      if (!buffer) return tl::unexpected(buffer.error());
-      resident_[index_of(matrix)] = std::move(*buffer);
+      TRY_ASSIGN(auto buffer, DeviceBuffer::allocate(streamed_.bytes(matrix)));
+      resident_[index_of(matrix)] = std::move(buffer);
       resident_addresses_[index_of(matrix)] = resident_[index_of(matrix)].address();
     }
     if (matrix == Matrix::kD) continue;
@@ -109,21 +108,20 @@ CudaResult<> CurrentPipeline::fill(Matrix matrix, const Conditions& conditions) 
   const std::int64_t piece_rows = std::clamp<std::int64_t>(kPieceBytes / row_bytes, 1, rows);
   const ElementType type =
       matrix == Matrix::kA ? type_of_a(streamed_.problem.dtype) : type_of_b(streamed_.problem.dtype);
-  auto piece = DeviceBuffer::allocate(streamed_.streams(matrix) ? piece_rows * row_bytes : 0);
-  if (!piece) return tl::unexpected(piece.error());
+  TRY_ASSIGN(auto piece, DeviceBuffer::allocate(streamed_.streams(matrix) ? piece_rows * row_bytes : 0));
   for (std::int64_t row = 0; row < rows; row += piece_rows) {
     const std::int64_t count = std::min(piece_rows, rows - row);
     const auto seed = conditions.data_seed +
                       static_cast<std::uint64_t>(2 * row + (matrix == Matrix::kB ? 1 : 0)) * 0x9e3779b97f4a7c15ULL;
     const std::uint64_t to = streamed_.streams(matrix)
-                                 ? piece->address()
+                                 ? piece.address()
                                  : resident_addresses_[index_of(matrix)] + static_cast<std::uint64_t>(row * row_bytes);
     auto ok = tools_->helpers.fill_tensor(to, matrix_of(type, count, columns, columns), conditions.data, seed,
                                           tools_->stream);
     if (!ok) return ok;
     if (!streamed_.streams(matrix)) continue;
     ok =
-        gpu::check(cudaMemcpyAsync(host_.pageable()[matrix].data() + row * row_bytes, piece->data(),
+        gpu::check(cudaMemcpyAsync(host_.pageable()[matrix].data() + row * row_bytes, piece.data(),
                                    static_cast<std::size_t>(count * row_bytes), cudaMemcpyDeviceToHost, tools_->stream),
                    "filling operands");
     if (!ok) return ok;
@@ -158,13 +156,12 @@ CudaResult<LoadedPipeline*> CurrentPipeline::load(const pipeline::Candidate& can
   // One ring at a time, and beside whole operands only where both may be pinned.
   const std::int64_t wanted = pinned_bytes(streamed_, candidate);
   if (staged || wanted + ring_bytes() > limits_.pinned_bytes) drop({HostMemory::kStaged, {}});
-  const auto host = host_.of(place_of(candidate), staged ? wanted : ring_bytes(), drop);
-  if (!host) return tl::unexpected(host.error());
-  auto loaded = LoadedPipeline::load(streamed_, candidate, **host, resident_addresses_, kernels_);
+  TRY_ASSIGN(const auto host, host_.of(place_of(candidate), staged ? wanted : ring_bytes(), drop));
+  auto loaded = LoadedPipeline::load(streamed_, candidate, *host, resident_addresses_, kernels_);
   if (!loaded && loaded.error().code == cudaErrorMemoryAllocation && !loaded_.empty()) {
     // What is loaded besides may be what fills the memory.
     loaded_.clear();
-    loaded = LoadedPipeline::load(streamed_, candidate, **host, resident_addresses_, kernels_);
+    loaded = LoadedPipeline::load(streamed_, candidate, *host, resident_addresses_, kernels_);
   }
   if (!loaded) return tl::unexpected(loaded.error());
   loaded_.push_back(std::move(*loaded));

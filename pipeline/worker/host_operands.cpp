@@ -73,19 +73,16 @@ CudaResult<HostBuffer> HostBuffer::allocate(HostKind kind, std::int64_t bytes, s
     void* memory = nullptr;
     const unsigned flags =
         kind == HostKind::kPinned ? cudaHostAllocMapped : cudaHostAllocMapped | cudaHostAllocWriteCombined;
-    if (auto ok = check(cudaHostAlloc(&memory, size, flags), "allocating pinned host memory"); !ok)
-      return tl::unexpected(ok.error());
+    TRY(check(cudaHostAlloc(&memory, size, flags), "allocating pinned host memory"));
     buffer.memory_ = {static_cast<std::byte*>(memory), HostRelease{kind}};
     buffer.bytes_ = bytes;
     return buffer;
   }
-  auto memory = node ? touched_on_node(size, *node) : touched_heap(size);
-  if (!memory) return tl::unexpected(memory.error());
-  buffer.memory_ = std::move(*memory);
+  TRY_ASSIGN(auto memory, node ? touched_on_node(size, *node) : touched_heap(size));
+  buffer.memory_ = std::move(memory);
   buffer.bytes_ = bytes;
   if (kind == HostKind::kRegistered) {
-    if (auto ok = check(cudaHostRegister(buffer.data(), size, cudaHostRegisterDefault), "pinning host memory"); !ok)
-      return tl::unexpected(ok.error());
+    TRY(check(cudaHostRegister(buffer.data(), size, cudaHostRegisterDefault), "pinning host memory"));
     buffer.memory_.get_deleter().kind = HostKind::kRegistered;
   }
   return buffer;
@@ -108,9 +105,8 @@ HostKind kind_of(HostMemory memory, Matrix matrix) {
 CudaResult<> HostOperandSets::allocate_pageable() {
   for (const Matrix matrix : pipeline::kMatrices) {
     if (!streamed_.streams(matrix)) continue;
-    auto buffer = HostBuffer::allocate(HostKind::kPageable, streamed_.bytes(matrix));
-    if (!buffer) return tl::unexpected(buffer.error());
-    pageable_.matrices[pipeline::index_of(matrix)] = std::move(*buffer);
+    TRY_ASSIGN(auto buffer, HostBuffer::allocate(HostKind::kPageable, streamed_.bytes(matrix)));
+    pageable_.matrices[pipeline::index_of(matrix)] = std::move(buffer);
   }
   return {};
 }
@@ -134,10 +130,9 @@ CudaResult<HostOperands> HostOperandSets::copy_of_pageable(const HostPlace& plac
   HostOperands copy;
   for (const Matrix matrix : pipeline::kMatrices) {
     const HostBuffer& from = pageable_[matrix];
-    auto buffer = HostBuffer::allocate(kind_of(place.memory, matrix), from.bytes(), place.node);
-    if (!buffer) return tl::unexpected(buffer.error());
-    if (from.bytes() > 0) copy_bytes(copier_, buffer->data(), from.data(), from.bytes());
-    copy.matrices[pipeline::index_of(matrix)] = std::move(*buffer);
+    TRY_ASSIGN(auto buffer, HostBuffer::allocate(kind_of(place.memory, matrix), from.bytes(), place.node));
+    if (from.bytes() > 0) copy_bytes(copier_, buffer.data(), from.data(), from.bytes());
+    copy.matrices[pipeline::index_of(matrix)] = std::move(buffer);
   }
   return copy;
 }
@@ -153,10 +148,9 @@ CudaResult<const HostOperands*> HostOperandSets::of(HostPlace place, std::int64_
     return known->second.operands.get();
   }
   make_room(pageable_.bytes() + ring_bytes, release);
-  auto copy = copy_of_pageable(place);
-  if (!copy) return tl::unexpected(copy.error());
+  TRY_ASSIGN(auto copy, copy_of_pageable(place));
   Held& held = pinned_[place];
-  held.operands = std::make_unique<HostOperands>(std::move(*copy));
+  held.operands = std::make_unique<HostOperands>(std::move(copy));
   held.used = ++uses_;
   return held.operands.get();
 }

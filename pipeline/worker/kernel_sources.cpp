@@ -41,12 +41,11 @@ tl::unexpected<CudaFailure> no_algorithm(const Problem& problem, const std::stri
 
 CudaResult<CublasLtCandidate> LibraryKernels::fastest(const CublasLtMatmul& matmul, const OperandSet& operands,
                                                       cudaStream_t stream) const {
-  auto candidates = matmul.heuristics();
-  if (!candidates) return tl::unexpected(candidates.error());
+  TRY_ASSIGN(auto candidates, matmul.heuristics());
   const CublasLtCandidate* best = nullptr;
   double best_s = 0;
-  candidates->resize(std::min(candidates->size(), kTimedAlgorithms));
-  for (const CublasLtCandidate& candidate : *candidates) {
+  candidates.resize(std::min(candidates.size(), kTimedAlgorithms));
+  for (const CublasLtCandidate& candidate : candidates) {
     const auto took_s = least_launch_time([&] { return matmul.launch(candidate.algorithm, operands, stream); }, stream);
     if (!took_s && took_s.error().sticky) return tl::unexpected(took_s.error());
     if (took_s && (best == nullptr || *took_s < best_s)) {
@@ -69,9 +68,8 @@ CudaResult<LibraryKernels::Kernel> LibraryKernels::make(const Problem& problem, 
   const std::string key = problem.key();
   auto known = chosen_.find(key);
   if (known == chosen_.end()) {
-    const auto candidate = fastest(**matmul, sets[sample], stream);
-    if (!candidate) return tl::unexpected(candidate.error());
-    known = chosen_.emplace(key, *candidate).first;
+    TRY_ASSIGN(const auto candidate, fastest(**matmul, sets[sample], stream));
+    known = chosen_.emplace(key, candidate).first;
   }
   return Kernel{std::make_unique<CublasLtKernel>(std::move(*matmul), known->second, sets),
                 library_ + ", " + describe(known->second.config)};
@@ -84,10 +82,9 @@ CudaResult<BuiltKernels::Kernel> BuiltKernels::make(const Problem& problem, cons
     return tl::unexpected(CudaFailure{cudaErrorNotSupported, cudaGetErrorName(cudaErrorNotSupported),
                                       "no kernel was built for a chunk of " + problem.title(), "choosing a kernel",
                                       false});
-  auto variant =
-      LoadedVariant::load(*driver_, *helpers_, own->built.build, own->built.plan, sets, max_window_bytes_, stream);
-  if (!variant) return tl::unexpected(variant.error());
-  return Kernel{std::move(*variant), own->built.variant.id()};
+  TRY_ASSIGN(auto variant, LoadedVariant::load(*driver_, *helpers_, own->built.build, own->built.plan, sets,
+                                               max_window_bytes_, stream));
+  return Kernel{std::move(variant), own->built.variant.id()};
 }
 
 }  // namespace pgtune::gpu

@@ -68,8 +68,7 @@ CudaResult<bool> is_work(cudaGraphNode_t node) {
 /// Of how many kernels, fills and copies a launch consists: it is captured and not run. Precondition: `stream` can be
 /// captured and has nothing left to do.
 CudaResult<int> pieces_of_launch(const std::function<CudaResult<>()>& launch, cudaStream_t stream) {
-  if (auto ok = check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "beginning a capture"); !ok)
-    return tl::unexpected(ok.error());
+  TRY(check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "beginning a capture"));
   const auto launched = launch();
   cudaGraph_t captured = nullptr;
   const auto ended = check(cudaStreamEndCapture(stream, &captured), "ending a capture");
@@ -84,9 +83,8 @@ CudaResult<int> pieces_of_launch(const std::function<CudaResult<>()>& launch, cu
   if (!ok) return tl::unexpected(ok.error());
   int pieces = 0;
   for (const cudaGraphNode_t node : nodes) {
-    const auto work = is_work(node);
-    if (!work) return tl::unexpected(work.error());
-    pieces += *work ? 1 : 0;
+    TRY_ASSIGN(const auto work, is_work(node));
+    pieces += work ? 1 : 0;
   }
   return pieces;
 }
@@ -153,30 +151,26 @@ CudaResult<> LoadedPipeline::allocate_buffers() {
 
 CudaResult<> LoadedPipeline::create_streams() {
   for (int i = 0; i < schedule_.streams; ++i) {
-    auto created = candidate_.use == StreamUse::kDefaultStream ? create_blocking_stream() : create_stream();
-    if (!created) return tl::unexpected(created.error());
-    streams_.push_back(std::move(*created));
-    auto end = create_order_event();
-    if (!end) return tl::unexpected(end.error());
-    ends_.push_back(std::move(*end));
+    TRY_ASSIGN(auto created, candidate_.use == StreamUse::kDefaultStream ? create_blocking_stream() : create_stream());
+    streams_.push_back(std::move(created));
+    TRY_ASSIGN(auto end, create_order_event());
+    ends_.push_back(std::move(end));
   }
   return {};
 }
 
 CudaResult<> LoadedPipeline::create_events() {
-  auto start = create_event(), stop = create_event();
-  if (!start) return tl::unexpected(start.error());
-  if (!stop) return tl::unexpected(stop.error());
-  start_ = std::move(*start);
-  stop_ = std::move(*stop);
+  TRY_ASSIGN(auto start, create_event());
+  TRY_ASSIGN(auto stop, create_event());
+  start_ = std::move(start);
+  stop_ = std::move(stop);
   done_.resize(schedule_.operations.size());
   for (const exported::detail::Step& step : steps_.steps) {
     for (const int need : step.awaited) {
       Event& event = done_[static_cast<std::size_t>(need)];
       if (event) continue;
-      auto created = create_order_event();
-      if (!created) return tl::unexpected(created.error());
-      event = std::move(*created);
+      TRY_ASSIGN(auto created, create_order_event());
+      event = std::move(created);
     }
   }
   return {};
@@ -201,10 +195,9 @@ CudaResult<> LoadedPipeline::make_kernels(KernelSource& kernels) {
     });
     kernel_of_chunk_.push_back(static_cast<std::size_t>(known - made.begin()));
     if (known != made.end()) continue;
-    auto kernel = kernels.make(problem, sets_, chunk, streams_.front().get());
-    if (!kernel) return tl::unexpected(kernel.error());
+    TRY_ASSIGN(auto kernel, kernels.make(problem, sets_, chunk, streams_.front().get()));
     made.push_back({problem, stream});
-    kernels_.push_back({std::move(kernel->launchable), std::move(kernel->name)});
+    kernels_.push_back({std::move(kernel.launchable), std::move(kernel.name)});
   }
   return check(cudaStreamSynchronize(streams_.front().get()), "preparing kernels");
 }
@@ -380,7 +373,7 @@ CudaResult<std::vector<int>> LoadedPipeline::pieces_of_products() {
 CudaResult<double> LoadedPipeline::time_step(Step step) { return run_pass({.only = &step}, false); }
 
 CudaResult<double> LoadedPipeline::time_kernel() {
-  if (auto ok = time_step(Step::kCopyIn); !ok) return tl::unexpected(ok.error());
+  TRY(time_step(Step::kCopyIn));
   const cudaStream_t first = streams_.front().get();
   std::vector<double> times;
   for (int time = 0; time <= kKernelTimes; ++time) {

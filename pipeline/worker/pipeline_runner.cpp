@@ -47,10 +47,9 @@ class RunSampler {
 };
 
 CudaResult<RunSampler> RunSampler::create(const HelperKernels& helpers, int sm_count, cudaStream_t stream) {
-  auto clock = ClockMeter::create(helpers, sm_count);
-  if (!clock) return tl::unexpected(clock.error());
+  TRY_ASSIGN(auto clock, ClockMeter::create(helpers, sm_count));
   RunSampler sampler;
-  sampler.clock_ = std::move(*clock);
+  sampler.clock_ = std::move(clock);
   sampler.stream_ = stream;
   return sampler;
 }
@@ -62,7 +61,7 @@ CudaResult<double> RunSampler::settle(LoadedPipeline& loaded, double settle_s) c
   double end_s = 0;
   while (!has_settled(points, rule)) {
     pipeline::RunSample one;
-    if (auto ok = loaded.run(one); !ok) return tl::unexpected(ok.error());
+    TRY(loaded.run(one));
     end_s += one.host_s;
     points.push_back({end_s, one.host_s});
   }
@@ -72,9 +71,8 @@ CudaResult<double> RunSampler::settle(LoadedPipeline& loaded, double settle_s) c
 CudaResult<pipeline::RunSample> RunSampler::sample(LoadedPipeline& loaded, double sample_s, double settle_s) {
   pipeline::RunSample sample;
   if (settle_s > 0) {
-    const auto lead_in_s = settle(loaded, settle_s);
-    if (!lead_in_s) return tl::unexpected(lead_in_s.error());
-    sample.lead_in_s = *lead_in_s;
+    TRY_ASSIGN(const auto lead_in_s, settle(loaded, settle_s));
+    sample.lead_in_s = lead_in_s;
   }
   const auto wait = [&] { return check(cudaStreamSynchronize(stream_), "reading clocks"); };
   auto ok = clock_.clear(stream_).and_then([&] { return clock_.read_before(stream_); }).and_then(wait);
@@ -118,7 +116,7 @@ PipelineRunner::~PipelineRunner() = default;
 
 Result<std::unique_ptr<PipelineRunner>> PipelineRunner::open(const std::string& gpu) {
   auto state = std::make_unique<State>();
-  if (auto opened = state->open(gpu); !opened) return tl::unexpected(opened.error());
+  TRY(state->open(gpu));
   auto sampler = RunSampler::create(*state->kernels, state->info.sm_count, state->gpu.stream.get());
   if (!sampler) return tl::unexpected(to_error(sampler.error()));
   state->sampler = std::move(*sampler);
@@ -144,7 +142,7 @@ Result<pipeline::Prepared> PipelineRunner::prepare(const protocol::PipelinePrepa
 }
 
 Result<pipeline::CopyRates> PipelineRunner::rates() {
-  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  TRY(state_->require_problem());
   state_->current->keep({});
   const pipeline::Limits& limits = state_->current->limits();
   auto rates = measure_copy_rates(limits.pinned_bytes);
@@ -155,7 +153,7 @@ Result<pipeline::CopyRates> PipelineRunner::rates() {
 }
 
 Result<protocol::ChunkTimesReport> PipelineRunner::kernels(const protocol::ChunkTimesAsked& request) {
-  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  TRY(state_->require_problem());
   protocol::ChunkTimesReport report;
   for (const std::int64_t extent : request.extents) {
     const auto loaded = state_->load_for_kernel(request.cut, extent);
@@ -169,7 +167,7 @@ Result<protocol::ChunkTimesReport> PipelineRunner::kernels(const protocol::Chunk
 }
 
 Result<pipeline::SettledKernel> PipelineRunner::settled(const protocol::SettledKernelAsked& request) {
-  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  TRY(state_->require_problem());
   const auto loaded = state_->load_for_kernel(request.cut, request.extent);
   if (!loaded) return tl::unexpected(state_->error_of(loaded.error()));
   if (*loaded == nullptr) return fail(ErrorKind::kInternal, "chunks of that extent do not fit the GPU");
@@ -182,7 +180,7 @@ Result<pipeline::SettledKernel> PipelineRunner::settled(const protocol::SettledK
 }
 
 Result<pipeline::TrialResult> PipelineRunner::trial(const protocol::PipelineTrial& request) {
-  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  TRY(state_->require_problem());
   CurrentPipeline& current = *state_->current;
   pipeline::TrialResult result;
   if (const std::string why = why_illegal(current.streamed(), request.candidate, current.limits()); !why.empty()) {
@@ -218,7 +216,7 @@ Result<pipeline::TrialResult> PipelineRunner::trial(const protocol::PipelineTria
 }
 
 Result<protocol::PipelineRoundReport> PipelineRunner::round(const protocol::PipelineRound& request) {
-  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  TRY(state_->require_problem());
   CurrentPipeline& current = *state_->current;
   const std::size_t count = request.candidates.size();
   protocol::PipelineRoundReport report;
@@ -252,7 +250,7 @@ Result<protocol::PipelineRoundReport> PipelineRunner::round(const protocol::Pipe
 }
 
 Result<pipeline::StepTimes> PipelineRunner::steps(const protocol::PipelineTrial& request) {
-  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  TRY(state_->require_problem());
   state_->current->keep({request.candidate});
   const auto loaded = state_->current->load(request.candidate);
   if (!loaded) return tl::unexpected(state_->error_of(loaded.error()));
@@ -276,7 +274,7 @@ Result<pipeline::StepTimes> PipelineRunner::steps(const protocol::PipelineTrial&
 }
 
 Result<pipeline::Timeline> PipelineRunner::trace(const protocol::PipelineTraceAsked& request) {
-  if (auto ready = state_->require_problem(); !ready) return tl::unexpected(ready.error());
+  TRY(state_->require_problem());
   state_->current->keep({request.candidate});
   const auto loaded = state_->current->load(request.candidate);
   if (!loaded) return tl::unexpected(state_->error_of(loaded.error()));

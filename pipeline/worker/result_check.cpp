@@ -43,7 +43,7 @@ CudaResult<std::unique_ptr<ResultCheck>> ResultCheck::create(const pipeline::Str
   std::unique_ptr<ResultCheck> made(new ResultCheck(streamed, helpers, block, stream));
   made->blocks_ = pipeline::checked_rows(streamed.problem.m, pipeline::affordable_rows(streamed.problem));
   for (const pipeline::Chunk& rows : made->blocks_) made->rows_ += rows.extent;
-  if (auto ok = made->refer(host, resident); !ok) return tl::unexpected(ok.error());
+  TRY(made->refer(host, resident));
   return made;
 }
 

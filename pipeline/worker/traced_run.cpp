@@ -17,9 +17,8 @@ using Recorded = CudaResult<Result<T>>;
 Result<void> number_streams(const LoadedPipeline& loaded, ActivityRecorder& recorder, pipeline::RecordedRun& run) {
   run.streams.clear();
   for (const cudaStream_t stream : loaded.streams()) {
-    const auto number = recorder.number_of(stream);
-    if (!number) return tl::unexpected<Error>(number.error());
-    run.streams.push_back(*number);
+    TRY_ASSIGN(const auto number, recorder.number_of(stream));
+    run.streams.push_back(number);
   }
   return {};
 }
@@ -32,11 +31,11 @@ Recorded<void> record_run(LoadedPipeline& loaded, ActivityRecorder& recorder, pi
       return check(cudaDeviceSynchronize(), "running the pipeline");
     });
   };
-  if (auto ok = run_once(); !ok) return tl::unexpected(ok.error());
+  TRY(run_once());
   auto known = recorder.take().and_then([&](auto) { return recorder.now_ns(); });
   if (!known) return Result<void>(tl::unexpected<Error>(known.error()));
   run.begin_ns = *known;
-  if (auto ok = run_once(); !ok) return tl::unexpected(ok.error());
+  TRY(run_once());
   known = recorder.now_ns();
   if (!known) return Result<void>(tl::unexpected<Error>(known.error()));
   run.end_ns = *known;
@@ -54,9 +53,8 @@ Recorded<Timeline> timeline_of(LoadedPipeline& loaded, ActivityRecorder& recorde
 Recorded<Timeline> trace_by_records(LoadedPipeline& loaded, ActivityRecorder& recorder) {
   pipeline::RecordedRun run;
   // Before anything is recorded: what is captured is not run.
-  auto pieces = loaded.pieces_of_products();
-  if (!pieces) return tl::unexpected(pieces.error());
-  run.pieces = std::move(*pieces);
+  TRY_ASSIGN(auto pieces, loaded.pieces_of_products());
+  run.pieces = std::move(pieces);
   if (auto started = recorder.start(); !started) return Result<Timeline>(tl::unexpected<Error>(started.error()));
   run.as_graph = loaded.is_graph();
   auto timeline = timeline_of(loaded, recorder, run);

@@ -194,29 +194,25 @@ Result<std::unique_ptr<ConsumerRole>> ConsumerRole::open(const std::string& gpu,
   out->ordinal_ = *ordinal;
   if (auto ok = gpu::check(cudaSetDevice(*ordinal), "choosing the GPU"); !ok)
     return tl::unexpected(to_error(ok.error()));
-  auto info = gpu::describe_gpu(*ordinal);
-  if (!info) return tl::unexpected(info.error());
-  out->info_ = std::move(*info);
-  auto driver = gpu::Driver::load();
-  if (!driver) return tl::unexpected(driver.error());
-  out->driver_ = *driver;
+  TRY_ASSIGN(auto info, gpu::describe_gpu(*ordinal));
+  out->info_ = std::move(info);
+  TRY_ASSIGN(auto driver, gpu::Driver::load());
+  out->driver_ = driver;
   auto stream = gpu::create_stream();
   if (!stream) return tl::unexpected(to_error(stream.error()));
   out->stream_ = std::move(*stream);
-  auto kernels = gpu::HelperKernels::load(out->driver_, out->info_.architecture, out->info_.sm_count);
-  if (!kernels) return tl::unexpected(kernels.error());
-  out->kernels_ = std::move(*kernels);
+  TRY_ASSIGN(auto kernels, gpu::HelperKernels::load(out->driver_, out->info_.architecture, out->info_.sm_count));
+  out->kernels_ = std::move(kernels);
   auto timer = gpu::SampleTimer::create(*out->kernels_, out->info_.sm_count, {});
   if (!timer) return tl::unexpected(to_error(timer.error()));
   out->timer_ = std::move(*timer);
   auto sweep = gpu::L2Sweep::create(*out->kernels_, out->info_.l2_bytes);
   if (!sweep) return tl::unexpected(to_error(sweep.error()));
   out->sweep_ = std::move(*sweep);
-  auto opened = ExportedLibrary::open(library);
-  if (!opened) return tl::unexpected(opened.error());
-  if (const std::string wrong = (*opened)->prepare(*ordinal); !wrong.empty())
+  TRY_ASSIGN(auto opened, ExportedLibrary::open(library));
+  if (const std::string wrong = opened->prepare(*ordinal); !wrong.empty())
     return fail(ErrorKind::kEnvironment, "the exported kernels cannot be loaded: " + wrong);
-  out->library_ = std::move(*opened);
+  out->library_ = std::move(opened);
   return out;
 }
 
@@ -229,9 +225,9 @@ Result<nlohmann::json> ConsumerRole::handle(const protocol::Request& request) {
   const auto asked = request.body.get<protocol::ConsumerRequest>();
   if (!asked.problem.operation)
     return fail(ErrorKind::kInternal, "nobody said in plain numbers what " + asked.problem.title() + " is");
-  auto kernels = gpu::OperationKernels::create(driver_, *kernels_, asked.problem.operation, info_.architecture);
-  if (!kernels) return tl::unexpected(kernels.error());
-  operation_ = std::move(*kernels);
+  TRY_ASSIGN(auto kernels,
+             gpu::OperationKernels::create(driver_, *kernels_, asked.problem.operation, info_.architecture));
+  operation_ = std::move(kernels);
   const auto report = check(asked);
   if (report) return nlohmann::json(*report);
   context_lost_ = report.error().sticky;

@@ -84,16 +84,14 @@ Result<WorkerOptions> parse_options(const std::vector<std::string>& arguments,
 
   const Result<Role> role = parse_role(values["--role"], room_roles);
   if (!role) return tl::unexpected(role.error());
-  const auto mhz = parse_positive<int>("--lock-mhz", values["--lock-mhz"]);
-  if (!mhz) return tl::unexpected(mhz.error());
-  const auto memory = parse_positive<std::int64_t>("--memory-limit", values["--memory-limit"]);
-  if (!memory) return tl::unexpected(memory.error());
+  TRY_ASSIGN(const auto mhz, parse_positive<int>("--lock-mhz", values["--lock-mhz"]));
+  TRY_ASSIGN(const auto memory, parse_positive<std::int64_t>("--memory-limit", values["--memory-limit"]));
   options.role = *role;
   options.role_name = values["--role"];
   options.cache_folder = values["--cache-dir"];
   options.gpu = values["--gpu"];
-  options.lock_mhz = *mhz;
-  options.memory_limit_bytes = *memory;
+  options.lock_mhz = mhz;
+  options.memory_limit_bytes = memory;
   options.input = values["--input"];
   options.library = values["--library"];
   return checked(std::move(options));

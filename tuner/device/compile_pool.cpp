@@ -177,7 +177,7 @@ Result<std::vector<protocol::BuildDone>> compile_all(CompilePool::Options option
   }
   std::vector<protocol::Event> events;
   while (events.size() < order.size()) {
-    if (auto polled = pool.poll(events); !polled) return tl::unexpected<Error>(std::move(polled.error()));
+    TRY(pool.poll(events));
     if (events.size() == order.size()) break;
     std::vector<pollfd> fds;
     pool.add_poll_fds(fds);

@@ -17,11 +17,10 @@ constexpr std::size_t kMaxListBytes = 1U << 20U;
 
 /// The one line of a worker with such arguments.
 Result<std::string> only_line(const std::string& worker_path, std::vector<std::string> arguments) {
-  if (auto found = check_worker_program(worker_path); !found) return tl::unexpected<Error>(std::move(found.error()));
+  TRY(check_worker_program(worker_path));
   arguments.insert(arguments.begin(), worker_path);
-  auto child = ChildProcess::start(arguments, kMaxListBytes);
-  if (!child) return tl::unexpected<Error>(std::move(child.error()));
-  return wait_for_line(**child, worker_path, kTimeout);
+  TRY_ASSIGN(auto child, ChildProcess::start(arguments, kMaxListBytes));
+  return wait_for_line(*child, worker_path, kTimeout);
 }
 
 tl::unexpected<Error> not_understood(const std::string& worker_path, const nlohmann::json::exception& error) {

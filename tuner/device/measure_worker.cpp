@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kEndPoll{2};
 }  // namespace
 
 Result<DeviceInfo> MeasureWorker::start() {
-  if (auto spawned = spawn(); !spawned) return tl::unexpected<Error>(std::move(spawned.error()));
+  TRY(spawn());
   while (!client_->hello()) {
     if (auto event = client_->poll()) {
       client_.reset();
@@ -31,17 +31,16 @@ Result<DeviceInfo> MeasureWorker::start() {
 
 Result<nlohmann::json> MeasureWorker::prepare(nlohmann::json problem, const std::string& may_hang) {
   problem_.reset();
-  auto answer = call("prepare", problem, options_.prepare_timeout);
-  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
-  if (!answer->body) {
-    const Outcome& outcome = answer->body.error();
+  TRY_ASSIGN(auto answer, call("prepare", problem, options_.prepare_timeout));
+  if (!answer.body) {
+    const Outcome& outcome = answer.body.error();
     const bool told = outcome.kind == OutcomeKind::kTimeout && !may_hang.empty();
     return fail(ErrorKind::kEnvironment, told ? fmt::format("{}: {}", outcome.reason, may_hang) : outcome.reason);
   }
   problem_ = std::move(problem);
-  if (answer->body->contains("opaque")) (*problem_)["known"] = *answer->body;
+  if (answer.body->contains("opaque")) (*problem_)["known"] = *answer.body;
   prepared_ = client_ != nullptr;
-  return std::move(*answer->body);
+  return std::move(*answer.body);
 }
 
 std::optional<protocol::PrepareRequest> MeasureWorker::prepared() const {
@@ -58,9 +57,8 @@ Result<MeasureWorker::Answer> MeasureWorker::call(std::string op, nlohmann::json
                                                   std::chrono::milliseconds timeout) {
   submit(std::move(op), std::move(body), timeout);
   for (;;) {
-    auto answer = poll();
-    if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
-    if (*answer) return std::move(**answer);
+    TRY_ASSIGN(auto answer, poll());
+    if (answer) return std::move(*answer);
     wait_for_worker();
   }
 }
@@ -81,7 +79,7 @@ Result<std::optional<MeasureWorker::Answer>> MeasureWorker::poll() {
       }
     }
     if (!request_ || step_ != Step::kIdle) return std::nullopt;
-    if (auto sent = send_next(); !sent) return tl::unexpected<Error>(std::move(sent.error()));
+    TRY(send_next());
     if (ending_) return std::nullopt;
   }
 }
@@ -89,10 +87,9 @@ Result<std::optional<MeasureWorker::Answer>> MeasureWorker::poll() {
 Result<void> MeasureWorker::spawn() {
   std::vector<std::string> arguments{"--gpu", options_.gpu};
   if (!options_.cache_dir.empty()) arguments.insert(arguments.end(), {"--cache-dir", options_.cache_dir});
-  auto client =
-      WorkerClient::start({options_.worker_path, options_.role, std::move(arguments), options_.hello_timeout});
-  if (!client) return tl::unexpected<Error>(std::move(client.error()));
-  client_ = std::move(*client);
+  TRY_ASSIGN(auto client,
+             WorkerClient::start({options_.worker_path, options_.role, std::move(arguments), options_.hello_timeout}));
+  client_ = std::move(client);
   return {};
 }
 
@@ -127,8 +124,7 @@ Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(protocol::Rep
     }
     drop_worker();
     Error error = reply.body ? Error{ErrorKind::kEnvironment, "the CUDA context was lost", {}} : reply.body.error();
-    if (auto counted = count_failed_start(std::move(error)); !counted)
-      return tl::unexpected<Error>(std::move(counted.error()));
+    TRY(count_failed_start(std::move(error)));
     return std::nullopt;
   }
   failed_starts_ = 0;
@@ -154,8 +150,7 @@ Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(WorkerFailure
     const bool beside = ending_ != nullptr;
     drop_worker();
     if (beside && !std::exchange(start_alone_, true)) return std::nullopt;
-    if (auto counted = count_failed_start(std::move(failure.error)); !counted)
-      return tl::unexpected<Error>(std::move(counted.error()));
+    TRY(count_failed_start(std::move(failure.error)));
     return std::nullopt;
   }
   failed_starts_ = 0;

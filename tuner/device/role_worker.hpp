@@ -27,9 +27,8 @@ class RoleWorker {
   /// `what` is said of a reply that is no T.
   template <typename T>
   [[nodiscard]] Result<T> prepare(nlohmann::json request, const std::string& what) {
-    const auto body = worker_.prepare(std::move(request));
-    if (!body) return tl::unexpected<Error>(body.error());
-    return protocol::decode_body<T>(*body, what);
+    TRY_ASSIGN(const auto body, worker_.prepare(std::move(request)));
+    return protocol::decode_body<T>(body, what);
   }
   [[nodiscard]] Result<MeasureWorker::Answer> call(const std::string& op, nlohmann::json body) {
     return worker_.call(op, std::move(body), timeout_);

@@ -22,12 +22,11 @@ Result<void> check_worker_program(const std::string& path) {
 }
 
 Result<std::unique_ptr<WorkerClient>> WorkerClient::start(const Options& options) {
-  if (auto found = check_worker_program(options.path); !found) return tl::unexpected<Error>(std::move(found.error()));
+  TRY(check_worker_program(options.path));
   std::vector<std::string> command{options.path, "--role", options.role};
   command.insert(command.end(), options.arguments.begin(), options.arguments.end());
-  auto child = ChildProcess::start(command, protocol::kMaxLineBytes);
-  if (!child) return tl::unexpected<Error>(std::move(child.error()));
-  return std::unique_ptr<WorkerClient>(new WorkerClient(options, std::move(*child)));
+  TRY_ASSIGN(auto child, ChildProcess::start(command, protocol::kMaxLineBytes));
+  return std::unique_ptr<WorkerClient>(new WorkerClient(options, std::move(child)));
 }
 
 WorkerClient::WorkerClient(const Options& options, std::unique_ptr<ChildProcess> child)

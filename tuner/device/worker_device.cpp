@@ -123,7 +123,7 @@ Result<std::vector<protocol::Event>> WorkerDevice::wait(std::chrono::millisecond
   const SteadyClock::time_point until = SteadyClock::now() + timeout;
   std::vector<protocol::Event> events;
   for (;;) {
-    if (auto polled = poll(events); !polled) return tl::unexpected<Error>(std::move(polled.error()));
+    TRY(poll(events));
     if (!events.empty() || SteadyClock::now() >= until) return events;
 
     std::vector<pollfd> fds;
@@ -137,19 +137,17 @@ Result<std::vector<protocol::Event>> WorkerDevice::wait(std::chrono::millisecond
 
 Result<void> WorkerDevice::poll(std::vector<protocol::Event>& events) {
   if (auto built = compile_->poll(events); !built) return built;
-  auto answer = measure_.poll();
-  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
-  if (*answer) events.emplace_back(protocol::TrialDone{trial_, trial_report(**answer)});
+  TRY_ASSIGN(auto answer, measure_.poll());
+  if (answer) events.emplace_back(protocol::TrialDone{trial_, trial_report(*answer)});
   return {};
 }
 
 Result<protocol::RoundReport> WorkerDevice::run_round(const protocol::RoundRequest& request) {
   const std::size_t count = request.contenders.size();
   const int busy = neighbour_clocks_.busy();
-  auto answer = measure_.call("round", request, round_limit(request));
-  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
-  if (!answer->body || answer->context_lost) return run_one_by_one(request);
-  auto report = decode_round(*answer->body, count);
+  TRY_ASSIGN(auto answer, measure_.call("round", request, round_limit(request)));
+  if (!answer.body || answer.context_lost) return run_one_by_one(request);
+  auto report = decode_round(*answer.body, count);
   if (report) neighbour_clocks_.take(busy, request, *report);
   return report;
 }
@@ -160,20 +158,18 @@ Result<protocol::VerifyReport> WorkerDevice::verify(const protocol::VerifyReques
   protocol::VerifyRequest limited = request;
   limited.launch_limit_s = launch_limit_s(request.launch_s);
   const double expected_s = static_cast<double>(request.launches) * request.launch_s;
-  auto answer = measure_.call(
-      "verify", limited,
-      call_floor_ + milliseconds_of(kPreparations * prepare_s_ + limited.launch_limit_s + kSlack * expected_s));
-  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
-  if (!answer->body) return protocol::VerifyReport{.outcome = answer->body.error()};
-  return protocol::decode_body<protocol::VerifyReport>(*answer->body, "verification report");
+  TRY_ASSIGN(auto answer, measure_.call("verify", limited,
+                                        call_floor_ + milliseconds_of(kPreparations * prepare_s_ +
+                                                                      limited.launch_limit_s + kSlack * expected_s)));
+  if (!answer.body) return protocol::VerifyReport{.outcome = answer.body.error()};
+  return protocol::decode_body<protocol::VerifyReport>(*answer.body, "verification report");
 }
 
 template <typename T>
 Result<T> WorkerDevice::call_for(const std::string& op, nlohmann::json body, double expected_s) {
-  auto answer = measure_.call(op, std::move(body), call_floor_ + milliseconds_of(expected_s));
-  if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
-  if (!answer->body) return fail(ErrorKind::kInternal, answer->body.error().reason);
-  return protocol::decode_body<T>(*answer->body, op);
+  TRY_ASSIGN(auto answer, measure_.call(op, std::move(body), call_floor_ + milliseconds_of(expected_s)));
+  if (!answer.body) return fail(ErrorKind::kInternal, answer.body.error().reason);
+  return protocol::decode_body<T>(*answer.body, op);
 }
 
 Result<EnergyWindow> WorkerDevice::measure_energy(const protocol::EnergyRequest& request) {
@@ -198,13 +194,12 @@ Result<protocol::RoundReport> WorkerDevice::run_one_by_one(const protocol::Round
     const auto index = static_cast<std::size_t>(request.order[position]);
     const protocol::RoundRequest alone{
         {request.contenders.at(index)}, {0}, request.round, request.stage, request.sample_s, request.settle_s};
-    auto answer = measure_.call("round", alone, round_limit(alone));
-    if (!answer) return tl::unexpected<Error>(std::move(answer.error()));
-    if (!answer->body) {
-      report.outcomes[index] = answer->body.error();
+    TRY_ASSIGN(auto answer, measure_.call("round", alone, round_limit(alone)));
+    if (!answer.body) {
+      report.outcomes[index] = answer.body.error();
       continue;
     }
-    auto single = decode_round(*answer->body, 1);
+    auto single = decode_round(*answer.body, 1);
     if (!single) return single;
     report.samples[index] = single->samples[0];
     report.outcomes[index] = std::move(single->outcomes[0]);

@@ -26,9 +26,8 @@ Result<Expression> Expression::parse(std::string_view text) {
                                                           text.size(), kMaxLength),
                                               text, kMaxLength));
   }
-  auto program = ExpressionParser(text).parse();
-  if (!program) return tl::unexpected<Error>(std::move(program.error()));
-  return Expression(std::make_shared<const ExpressionProgram>(std::move(*program)));
+  TRY_ASSIGN(auto program, ExpressionParser(text).parse());
+  return Expression(std::make_shared<const ExpressionProgram>(std::move(program)));
 }
 
 Expression::Expression(std::shared_ptr<const ExpressionProgram> program) : program_(std::move(program)) {}

@@ -215,7 +215,7 @@ TitleParts Problem::title_parts() const {
 }
 
 Result<Problem> problem_of(OperationProblem operation, Dtype dtype) {
-  if (auto ok = check_operation_problem(operation); !ok) return tl::unexpected<Error>(std::move(ok.error()));
+  TRY(check_operation_problem(operation));
   Problem problem{.dtype = dtype};
   problem.operation = OperationHandle(std::move(operation));
   return problem;
@@ -241,9 +241,8 @@ Result<Problem> parse_shape(std::string_view text) {
   Problem problem;
   const std::array targets{&problem.m, &problem.n, &problem.k};
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    auto extent = parse_extent(parts[i], "MNK"[i], text);
-    if (!extent) return tl::unexpected(extent.error());
-    *targets[i] = *extent;
+    TRY_ASSIGN(auto extent, parse_extent(parts[i], "MNK"[i], text));
+    *targets[i] = extent;
   }
   return problem;
 }

@@ -18,9 +18,8 @@ Result<std::string> read_embedded(std::string_view name) {
 }
 
 Result<OperationDefinition> read_definition() {
-  const auto text = read_embedded(kFile);
-  if (!text) return tl::unexpected<Error>(text.error());
-  return parse_operation(*text, std::string(kFile), read_embedded, kGemmName);
+  TRY_ASSIGN(const auto text, read_embedded(kFile));
+  return parse_operation(text, std::string(kFile), read_embedded, kGemmName);
 }
 
 }  // namespace

@@ -290,10 +290,9 @@ Result<std::optional<LesserResult>> lesser_result(const OperationDefinition& def
       if (size.name == other.name) size.value = *value;
     }
   }
-  auto less = ProblemBuilder(definition, std::move(sizes), choices).build();
-  if (!less) return tl::unexpected<Error>(std::move(less.error()));
-  LesserResult out{std::move(less->reference), {}};
-  for (const OperationBuffer& buffer : less->buffers) {
+  TRY_ASSIGN(auto less, ProblemBuilder(definition, std::move(sizes), choices).build());
+  LesserResult out{std::move(less.reference), {}};
+  for (const OperationBuffer& buffer : less.buffers) {
     if (buffer.is_output()) out.errors.push_back(buffer.error);
   }
   return out;
@@ -303,9 +302,8 @@ Result<std::optional<LesserResult>> lesser_result(const OperationDefinition& def
 
 Result<OperationProblem> make_operation_problem(const OperationDefinition& definition,
                                                 const std::vector<NamedValue>& sizes, const ProblemChoices& choices) {
-  auto complete = complete_sizes(name_for_messages(definition), definition.dimensions, sizes);
-  if (!complete) return tl::unexpected<Error>(std::move(complete.error()));
-  auto problem = ProblemBuilder(definition, std::move(*complete), choices).build();
+  TRY_ASSIGN(auto complete, complete_sizes(name_for_messages(definition), definition.dimensions, sizes));
+  auto problem = ProblemBuilder(definition, std::move(complete), choices).build();
   if (!problem) return problem;
   auto lesser = lesser_result(definition, *problem, choices);
   if (!lesser) return fail(std::move(lesser.error()), fmt::format("operation '{}'", definition.name));

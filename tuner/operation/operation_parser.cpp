@@ -83,10 +83,9 @@ OperationDefinition read_definition(const JsonCursor& root, std::string_view res
 
 Result<OperationDefinition> parse_operation(std::string_view json_text, const std::string& origin,
                                             const FileReader& read_file, std::string_view reserved) {
-  auto document = parse_json(json_text, origin);
-  if (!document) return tl::unexpected<Error>(std::move(document.error()));
+  TRY_ASSIGN(auto document, parse_json(json_text, origin));
   JsonProblems problems;
-  const JsonCursor root(*document, "", problems);
+  const JsonCursor root(document, "", problems);
   OperationDefinition out = read_definition(root, reserved);
   std::string source_path;
   if (const auto reference = root.optional("reference"); reference && !problems.first())
@@ -101,10 +100,10 @@ Result<OperationDefinition> parse_operation(std::string_view json_text, const st
   if (!source) return fail(std::move(source.error()), origin);
   std::erase_if(source->headers, [](const SourceFile& header) { return header.name == kOperationHeader; });
   // What neither says what is right nor how it is measured.
-  document->erase("description");
-  document->erase("templates");
-  (*document)["reference"].erase("source");
-  out.content_hash = space::hash_template(*source, document->dump());
+  document.erase("description");
+  document.erase("templates");
+  document["reference"].erase("source");
+  out.content_hash = space::hash_template(*source, document.dump());
   out.source = std::move(*source);
   return out;
 }

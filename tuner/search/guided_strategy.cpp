@@ -34,14 +34,13 @@ std::vector<std::size_t> order_of(const Group& group, std::uint64_t seed) {
 }
 
 Result<std::unique_ptr<Strategy>> make_guided(const SearchSpace& space, std::uint64_t seed) {
-  const auto costs = space.costs();
-  if (!costs) return tl::unexpected<Error>(costs.error());
+  TRY_ASSIGN(const auto costs, space.costs());
   std::vector<Group> groups;
   std::size_t index = 0;
   for (const std::size_t size : space.template_sizes) {
     Group group{size, {}};
     for (const std::size_t end = index + size; index < end; ++index) {
-      if ((*costs)[index]) group.costs.push_back(*(*costs)[index]);
+      if (costs[index]) group.costs.push_back(*costs[index]);
     }
     groups.push_back(std::move(group));
   }

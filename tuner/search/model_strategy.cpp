@@ -290,13 +290,12 @@ class ModelStrategy final : public Strategy {
 /// Where nothing was learnt elsewhere: what the templates' costs say.
 Result<Expectation> expected_by_costs(const SearchSpace& space) {
   constexpr double kDeviation = 0.5;  // of times over a space, roughly
-  const auto costs = space.costs();
-  if (!costs) return tl::unexpected<Error>(costs.error());
+  TRY_ASSIGN(const auto costs, space.costs());
   Expectation out{{}, kDeviation};
   std::size_t begin = 0;
   for (const std::size_t size : space.template_sizes) {
-    const auto own = cost_offsets({costs->begin() + static_cast<std::ptrdiff_t>(begin),
-                                   costs->begin() + static_cast<std::ptrdiff_t>(begin + size)});
+    const auto own = cost_offsets({costs.begin() + static_cast<std::ptrdiff_t>(begin),
+                                   costs.begin() + static_cast<std::ptrdiff_t>(begin + size)});
     out.log_times.insert(out.log_times.end(), own.begin(), own.end());
     begin += size;
   }
@@ -311,20 +310,18 @@ std::size_t most_open_taught(std::size_t made) { return std::min(kMostOpen, InOr
 std::size_t most_open_untaught(std::size_t made) { return std::min(InOrder::kOpen, 2 + made / 8); }
 
 Result<std::unique_ptr<Strategy>> make_model(const SearchSpace& space, std::uint64_t seed) {
-  auto expected = space.expectation ? space.expectation() : expected_by_costs(space);
-  if (!expected) return tl::unexpected<Error>(std::move(expected.error()));
+  TRY_ASSIGN(auto expected, space.expectation ? space.expectation() : expected_by_costs(space));
   // Costs do not say how far they are off, and other templates not how far these are: what the author chose is tried.
-  const bool knows = space.expectation && expected->of_templates;
-  auto in_preset = space.in_preset ? space.in_preset() : std::vector<bool>();
-  if (!in_preset) return tl::unexpected<Error>(std::move(in_preset.error()));
+  const bool knows = space.expectation && expected.of_templates;
+  TRY_ASSIGN(auto in_preset, space.in_preset ? space.in_preset() : std::vector<bool>());
   auto in_order =
       std::make_unique<InOrder>(std::make_unique<ModelStrategy>(
-                                    space, *expected, shuffled_indices(space.variants.size(), seed),
+                                    space, expected, shuffled_indices(space.variants.size(), seed),
                                     knows ? std::vector<std::size_t>() : space.tried_first,
-                                    space.expectation ? most_open_taught : most_open_untaught, PresetTurns(*in_preset)),
+                                    space.expectation ? most_open_taught : most_open_untaught, PresetTurns(in_preset)),
                                 kMostOpen);
-  if (!knows && in_preset->empty()) return in_order;
-  return std::make_unique<Judged>(std::move(in_order), std::move(*expected), knows, std::move(*in_preset));
+  if (!knows && in_preset.empty()) return in_order;
+  return std::make_unique<Judged>(std::move(in_order), std::move(expected), knows, std::move(in_preset));
 }
 
 }  // namespace

@@ -36,9 +36,8 @@ std::optional<double> MeasuredTable::worst_s() const { return extreme_s(*this, s
 Result<SimulatedSearch> simulated_search(const MeasuredTable& table, const SearchSpace& space,
                                          const StrategyInfo& strategy, std::uint64_t seed,
                                          std::span<const std::size_t> budgets, double margin) {
-  const auto made = strategy.make(space, seed);
-  if (!made) return tl::unexpected<Error>(made.error());
-  Strategy& search = **made;
+  TRY_ASSIGN(const auto made, strategy.make(space, seed));
+  Strategy& search = *made;
   const double best_s = *table.best_s();
   double found_s = *table.worst_s();
   std::size_t tried = 0;

@@ -57,14 +57,13 @@ Result<std::vector<protocol::BaselineBuild>> build_baselines(const Problem& prob
     entry.unavailable = std::move(planned.unavailable);
     if (!entry.unavailable.empty()) continue;
     const Variant variant = planned.request.variant;
-    auto done = build(std::move(planned.request));
-    if (!done) return tl::unexpected<Error>(std::move(done.error()));
-    if (done->outcome.kind != OutcomeKind::kOk) {
-      entry.unavailable = done->outcome.reason;
-    } else if (const auto reason = why_not_launchable(done->build, planned.plan, device)) {
+    TRY_ASSIGN(auto done, build(std::move(planned.request)));
+    if (done.outcome.kind != OutcomeKind::kOk) {
+      entry.unavailable = done.outcome.reason;
+    } else if (const auto reason = why_not_launchable(done.build, planned.plan, device)) {
       entry.unavailable = *reason;
     } else {
-      entry.built = protocol::BuiltVariant{variant, std::move(planned.plan), std::move(done->build)};
+      entry.built = protocol::BuiltVariant{variant, std::move(planned.plan), std::move(done.build)};
     }
   }
   return out;

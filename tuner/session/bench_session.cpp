@@ -132,16 +132,15 @@ Result<BenchResult> run_bench(const Problem& problem, const space::TemplateSet& 
   }
   const double start_s = clock.now_s();
   std::vector<std::pair<Variant, Outcome>> illegal;
-  auto enumeration = chosen(templates, problem, device.info(), request.variants, illegal);
-  if (!enumeration) return tl::unexpected(std::move(enumeration.error()));
+  TRY_ASSIGN(auto enumeration, chosen(templates, problem, device.info(), request.variants, illegal));
 
   BenchResult result;
-  if (!enumeration->variants.empty()) {
-    const SessionOptions adjusted = bench_options(options, request, enumeration->variants.size());
+  if (!enumeration.variants.empty()) {
+    const SessionOptions adjusted = bench_options(options, request, enumeration.variants.size());
     const SessionContext context{problem, templates, device, store, adjusted, stop, clock, start_s};
     store.begin({problem, templates, device.info(), options.conditions}, SessionKind::kBench, options.seed,
                 options.command_line);
-    auto ran = bench(context, std::move(*enumeration), request, progress);
+    auto ran = bench(context, std::move(enumeration), request, progress);
     if (!ran) return ran;
     result = std::move(*ran);
   }

@@ -38,11 +38,10 @@ void note_change(SessionRun& run, const Variant& chosen) {
 Result<void> confirm(SessionRun& run) {
   const Variant chosen = run.answer.best().variant;
   const auto asked = confirm_field(run.final.field, chosen);
-  auto confirmed = run_confirm(run.context, run.state, asked, run.plan.timing, run.answer.best().time_s, run.progress,
-                               run.evidence.troubles());
-  if (!confirmed) return tl::unexpected(std::move(confirmed.error()));
-  run.take_end(confirmed->end);
-  run.answer.stages.confirm_s += confirmed->time_s;
+  TRY_ASSIGN(auto confirmed, run_confirm(run.context, run.state, asked, run.plan.timing, run.answer.best().time_s,
+                                         run.progress, run.evidence.troubles()));
+  run.take_end(confirmed.end);
+  run.answer.stages.confirm_s += confirmed.time_s;
   leave_out_failed(run, asked);
   if (variants_of(run.final.field).empty()) {
     run.answer.ranking.clear();
@@ -50,14 +49,14 @@ Result<void> confirm(SessionRun& run) {
     run.answer.from_final = false;
     return final_stage(run);
   }
-  const bool has_baseline = !baselines_of(confirmed->field).empty();
-  if (!has_baseline && confirmed->whole() && !baselines_of(run.final.field).empty()) {
+  const bool has_baseline = !baselines_of(confirmed.field).empty();
+  if (!has_baseline && confirmed.whole() && !baselines_of(run.final.field).empty()) {
     return fail(ErrorKind::kEnvironment,
                 "the baseline failed in every one of them; the trials are kept, run the search again");
   }
-  run.evidence.take_final_samples(confirmed->field, run.result.baseline.best);
+  run.evidence.take_final_samples(confirmed.field, run.result.baseline.best);
   run.answer.lead_in_s = median_lead_in_s(run.evidence.final_samples());
-  run.confirm = std::move(*confirmed);
+  run.confirm = std::move(confirmed);
   if (!run.confirm.whole()) run.answer.from_final = false;
   rank_final_of(run);
   if (is_confirmed(run)) note_change(run, chosen);

@@ -16,9 +16,9 @@ protocol::RequestId next_request_id() {
 }
 
 Result<protocol::BuildRequest> make_build_request(const SessionContext& context, const Variant& variant) {
-  auto defines = space::make_defines(context.templates.of(variant), variant, context.problem, context.device.info());
-  if (!defines) return tl::unexpected(std::move(defines.error()));
-  return protocol::BuildRequest{next_request_id(), variant, context.templates.of(variant).source, std::move(*defines),
+  TRY_ASSIGN(auto defines,
+             space::make_defines(context.templates.of(variant), variant, context.problem, context.device.info()));
+  return protocol::BuildRequest{next_request_id(), variant, context.templates.of(variant).source, std::move(defines),
                                 context.device.info().architecture};
 }
 

@@ -142,9 +142,8 @@ Result<EnergyResult> EnergyStage::run() {
                       measured_, total));
       break;
     }
-    const auto end = measure(steps_[done]);
-    if (!end) return tl::unexpected(end.error());
-    if (*end == End::kEnded) break;
+    TRY_ASSIGN(const auto end, measure(steps_[done]));
+    if (end == End::kEnded) break;
     progress_.round(static_cast<int>(done) + 1, total, alive(), remaining_s(done + 1));
   }
   summarise();

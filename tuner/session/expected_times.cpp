@@ -41,11 +41,10 @@ struct Part {
 Result<void> score(const search::Predictor& predictor, const space::TemplateDefinition& definition,
                    const Problem& problem, const DeviceInfo& device, Part& part) {
   const space::Features features(definition, problem, device);
-  auto rows = features.of(part.variants);
-  if (!rows) return tl::unexpected<Error>(std::move(rows.error()));
-  part.costs = std::move(rows->costs);
+  TRY_ASSIGN(auto rows, features.of(part.variants));
+  part.costs = std::move(rows.costs);
   part.corrections = predictor.predict({features.names(),
-                                        {features.names().size(), std::move(rows->features)},
+                                        {features.names().size(), std::move(rows.features)},
                                         std::vector<double>(part.variants.size(), 0.0)});
   return {};
 }
@@ -55,10 +54,9 @@ Result<void> score(const search::Predictor& predictor, const space::TemplateDefi
 Result<search::DescribedVariants> described(const space::TemplateDefinition& definition, const Problem& problem,
                                             const DeviceInfo& device, std::span<const Variant> variants) {
   const space::Features features(definition, problem, device);
-  auto rows = features.of(variants);
-  if (!rows) return tl::unexpected<Error>(std::move(rows.error()));
+  TRY_ASSIGN(auto rows, features.of(variants));
   return search::DescribedVariants{
-      features.names(), {features.names().size(), std::move(rows->features)}, search::cost_offsets(rows->costs)};
+      features.names(), {features.names().size(), std::move(rows.features)}, search::cost_offsets(rows.costs)};
 }
 
 Result<search::Expectation> expected_times(const search::Predictor& predictor, const space::TemplateSet& templates,

@@ -75,14 +75,13 @@ std::vector<SessionStage> search_stages(Screening& screening) {
 
 /// The space with what the store knows of it. Errors (usage): it is empty.
 Result<SearchState> state_of(const SessionContext& context, const StoreKey& key) {
-  auto list = space::legal_variants(context.templates, context.problem, context.device.info());
-  if (!list) return tl::unexpected(std::move(list.error()));
-  if (list->variants.empty()) {
+  TRY_ASSIGN(auto list, space::legal_variants(context.templates, context.problem, context.device.info()));
+  if (list.variants.empty()) {
     const auto counted = space::enumerate(context.templates, context.problem, context.device.info());
     return tl::unexpected(counted ? empty_space(context, *counted) : counted.error());
   }
 
-  SearchState state(std::move(*list));
+  SearchState state(std::move(list));
   if (!context.options.force) {
     auto known = context.store.trials(key);
     state.expect_right(right_elsewhere(known));
@@ -92,14 +91,13 @@ Result<SearchState> state_of(const SessionContext& context, const StoreKey& key)
 }
 
 Result<SearchResult> search(const SessionContext& context, const StoreKey& key, const ProgressCallback& callback) {
-  auto known = state_of(context, key);
-  if (!known) return tl::unexpected(std::move(known.error()));
-  SearchState& state = *known;
+  TRY_ASSIGN(auto known, state_of(context, key));
+  SearchState& state = known;
   context.store.begin(key, SessionKind::kSearch, context.options.seed, context.options.command_line);
   Screening screening(context, state);
-  auto ran = run_session(context, state, callback, {"searching " + context.problem.title(), search_stages(screening)});
-  if (!ran) return tl::unexpected(std::move(ran.error()));
-  return SearchResult{std::move(*ran), {}, state.failure_examples()};
+  TRY_ASSIGN(auto ran,
+             run_session(context, state, callback, {"searching " + context.problem.title(), search_stages(screening)}));
+  return SearchResult{std::move(ran), {}, state.failure_examples()};
 }
 
 }  // namespace
@@ -108,7 +106,7 @@ Result<SearchResult> run_search(const Problem& problem, const space::TemplateSet
                                 Store& store, const SessionOptions& options, const std::atomic<bool>& stop,
                                 const ProgressCallback& progress, const Clock& clock) {
   SessionContext context{problem, templates, device, store, options, stop, clock, clock.now_s()};
-  if (auto fits = check_memory(problem, device.info()); !fits) return tl::unexpected(std::move(fits.error()));
+  TRY(check_memory(problem, device.info()));
   const StoreKey key{problem, templates, device.info(), options.conditions};
   if (auto answer = answered_already(store, key, options)) {
     SearchResult result = result_from_store(std::move(*answer));

@@ -24,9 +24,8 @@ Result<protocol::BuildDone> build_now(const SessionContext& context, protocol::B
   const protocol::RequestId id = request.id;
   context.device.submit_build(std::move(request));
   while (!context.stop) {
-    auto events = context.device.wait(kPoll);
-    if (!events) return tl::unexpected<Error>(std::move(events.error()));
-    for (protocol::Event& event : *events) {
+    TRY_ASSIGN(auto events, context.device.wait(kPoll));
+    for (protocol::Event& event : events) {
       auto* const done = std::get_if<protocol::BuildDone>(&event);
       if (done != nullptr && done->id == id) return std::move(*done);
     }
@@ -46,9 +45,8 @@ bool give_up_builds(std::vector<protocol::BaselineBuild>& builds, const std::str
 }
 
 Result<BaselineReport> prepare_device(const SessionContext& context) {
-  auto problem = operation::with_operation(context.problem);
-  if (!problem) return tl::unexpected<Error>(std::move(problem.error()));
-  protocol::PrepareRequest request{std::move(*problem), context.options.conditions};
+  TRY_ASSIGN(auto problem, operation::with_operation(context.problem));
+  protocol::PrepareRequest request{std::move(problem), context.options.conditions};
   auto builds = build_baselines(context.problem, context.templates, context.device.info(),
                                 [&](protocol::BuildRequest build) { return build_now(context, std::move(build)); });
   if (!builds) return tl::unexpected<Error>(std::move(builds.error()));
@@ -139,7 +137,7 @@ Result<SessionResult> run_session(SessionContext context, SearchState& state, co
                                   const SessionPlan& plan) {
   ProgressReporter progress(context, callback);
   SessionRun run{context, state, progress};
-  if (auto prepared = prepare(context, run); !prepared) return tl::unexpected(std::move(prepared.error()));
+  TRY(prepare(context, run));
   if (auto ran = run_stages(run, plan.stages); !ran) return fail(std::move(ran.error()), plan.doing);
   finish(run);
   return std::move(run.result);

@@ -20,10 +20,9 @@ Result<std::vector<double>> expected_settled_times(const search::Predictor& cloc
     std::vector<Variant> own;
     for (const std::size_t i : indices) own.push_back(variants[i]);
     const space::Features features(templates.of(own.front()), problem, device);
-    auto rows = features.of(own);
-    if (!rows) return tl::unexpected<Error>(std::move(rows.error()));
+    TRY_ASSIGN(auto rows, features.of(own));
     const auto slower = clocks.predict(
-        {features.names(), {features.names().size(), std::move(rows->features)}, std::vector<double>(own.size(), 0.0)});
+        {features.names(), {features.names().size(), std::move(rows.features)}, std::vector<double>(own.size(), 0.0)});
     for (std::size_t i = 0; i < indices.size(); ++i) out[indices[i]] = cycles[indices[i]] * std::exp(slower[i]);
   }
   return out;

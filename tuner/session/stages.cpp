@@ -101,36 +101,34 @@ Result<void> ceilings_stage(SessionRun& run) {
 
 Result<void> steady_stage(SessionRun& run, AfterSteady what) {
   const double start_s = run.context.clock.now_s();
-  const auto steady = measure_steady_run(run.context, run.result.baseline, run.progress, run.evidence.troubles());
-  if (!steady) return tl::unexpected(steady.error());
+  TRY_ASSIGN(const auto steady,
+             measure_steady_run(run.context, run.result.baseline, run.progress, run.evidence.troubles()));
   run.answer.stages.steady_s = run.context.clock.now_s() - start_s;
-  run.take_end(steady->end);
+  run.take_end(steady.end);
   run.after_steady = what;
-  plan_rounds(run, steady->sampling);
+  plan_rounds(run, steady.sampling);
   return {};
 }
 
 Result<void> floor_stage(SessionRun& run) {
   if (run.answer.sampling == Sampling::kSettled) return {};
-  auto floor = measure_floor(run.context, run.result.baseline, run.progress, run.evidence.troubles());
-  if (!floor) return tl::unexpected(std::move(floor.error()));
-  run.answer.floor = floor->floor;
-  run.answer.stages.floor_s = floor->time_s;
-  run.result.interrupted = floor->interrupted;
-  run.evidence.take(*floor);
+  TRY_ASSIGN(auto floor, measure_floor(run.context, run.result.baseline, run.progress, run.evidence.troubles()));
+  run.answer.floor = floor.floor;
+  run.answer.stages.floor_s = floor.time_s;
+  run.result.interrupted = floor.interrupted;
+  run.evidence.take(floor);
   return {};
 }
 
 Result<void> screening_stage(SessionRun& run, Pipeline& pipeline, double reserve_s) {
   std::optional<double> margin;
   if (run.context.options.stop_when_enough) margin = run.answer.floor.margin;
-  const auto end = pipeline.run(reserve_s, margin);
-  if (!end) return tl::unexpected(end.error());
+  TRY_ASSIGN(const auto end, pipeline.run(reserve_s, margin));
   run.answer.stages.screen_s = run.state.screen_time_s();
-  run.exhausted = *end == Pipeline::End::kExhausted;
-  run.result.budget_reached = *end == Pipeline::End::kBudget;
-  run.result.interrupted = *end == Pipeline::End::kInterrupted;
-  run.result.enough = *end == Pipeline::End::kEnough;
+  run.exhausted = end == Pipeline::End::kExhausted;
+  run.result.budget_reached = end == Pipeline::End::kBudget;
+  run.result.interrupted = end == Pipeline::End::kInterrupted;
+  run.result.enough = end == Pipeline::End::kEnough;
   if (const auto miss = pipeline.expected_miss()) {
     if (miss->of_all) run.answer.expected_missed = std::expm1(*miss->of_all);
     run.answer.expected_missed_of_presets = std::expm1(miss->of_presets);
@@ -140,27 +138,26 @@ Result<void> screening_stage(SessionRun& run, Pipeline& pipeline, double reserve
 
 Result<void> race_stage(SessionRun& run) {
   const bool settled = run.answer.sampling == Sampling::kSettled;
-  auto race = settled
-                  ? run_settled_race(run.context, run.state, run.result.baseline, run.progress, run.evidence.troubles())
-                  : run_race(run.context, run.state, run.result.baseline, run.answer.floor.margin, run.progress,
-                             run.evidence.troubles());
-  if (!race) return tl::unexpected(std::move(race.error()));
-  run.answer.raced = race->entrants;
-  run.answer.stages.race_s += race->time_s;
-  run.raced = std::move(race->order);
-  if (!race->algorithms.empty()) run.algorithms = std::move(race->algorithms);
-  run.evidence.take_baseline_samples(race->baseline_samples);
-  run.take_end(race->end);
+  TRY_ASSIGN(auto race, settled ? run_settled_race(run.context, run.state, run.result.baseline, run.progress,
+                                                   run.evidence.troubles())
+                                : run_race(run.context, run.state, run.result.baseline, run.answer.floor.margin,
+                                           run.progress, run.evidence.troubles()));
+  run.answer.raced = race.entrants;
+  run.answer.stages.race_s += race.time_s;
+  run.raced = std::move(race.order);
+  if (!race.algorithms.empty()) run.algorithms = std::move(race.algorithms);
+  run.evidence.take_baseline_samples(race.baseline_samples);
+  run.take_end(race.end);
   return {};
 }
 
 Result<void> final_stage(SessionRun& run) {
   const BaselineReport& baseline = run.result.baseline;
   const double margin = run.answer.floor.margin;
-  auto final = Final(run.context, run.state, baseline, run.plan, margin, run.progress, run.evidence.troubles())
-                   .run(run.raced, run.algorithms);
-  if (!final) return tl::unexpected(std::move(final.error()));
-  run.final = std::move(*final);
+  TRY_ASSIGN(auto final,
+             Final(run.context, run.state, baseline, run.plan, margin, run.progress, run.evidence.troubles())
+                 .run(run.raced, run.algorithms));
+  run.final = std::move(final);
   run.take_end(run.final.end);
   run.answer.stages.final_s += run.final.time_s;
   run.evidence.take_final_samples(run.final.field, baseline.best);

@@ -44,9 +44,8 @@ Result<void> FinalistVerification::verify_all() {
     for (std::size_t i = 0; i < run_.answer.ranking.size() && next == Next::kGoOn; ++i) {
       const RankedVariant row = run_.answer.ranking[i];
       if (verified_.count(row.variant.id()) > 0) continue;
-      auto after = verify(row, i == 0 || context_.options.objective != Objective::kTime);
-      if (!after) return tl::unexpected(std::move(after.error()));
-      next = *after;
+      TRY_ASSIGN(auto after, verify(row, i == 0 || context_.options.objective != Objective::kTime));
+      next = after;
     }
   }
   const auto verified = static_cast<int>(verified_.size());
@@ -88,7 +87,7 @@ Result<FinalistVerification::Next> FinalistVerification::verify(const RankedVari
   run_.answer.stages.verify_s += context_.clock.now_s() - start_s;
   if (!report) return tl::unexpected(report.error());
   if (report->outcome.kind != OutcomeKind::kOk) {
-    if (auto done = leave_out(row.variant, report->outcome); !done) return tl::unexpected(std::move(done.error()));
+    TRY(leave_out(row.variant, report->outcome));
     return Next::kRankingChanged;
   }
   verified_.emplace(row.variant.id(), count);

@@ -92,7 +92,7 @@ class Walk {
     }
     below_ = std::move(*below);
     out_.space = below_[0];
-    if (auto walked = descend(0); !walked) return tl::unexpected<Error>(std::move(walked.error()));
+    TRY(descend(0));
     return std::move(out_);
   }
 
@@ -243,9 +243,8 @@ class Walk {
                               "parameters that constraints tie together next to each other",
                               definition_.name, out_.space));
     }
-    const auto passes = pass(bound, bound);
-    if (!passes) return tl::unexpected<Error>(passes.error());
-    if (!*passes) return {};
+    TRY_ASSIGN(const auto passes, pass(bound, bound));
+    if (!passes) return {};
     if (bound == numbers_.size()) return leaf();
     for (const Outlook& outlook : outlooks_[bound]) {
       if (!outlook.program.hopeless(bounds_.data())) continue;
@@ -266,13 +265,11 @@ class Walk {
   Result<void> leaf() {
     const std::size_t bound = numbers_.size();
     ++out_.after_constraints;
-    const auto legal = pass(legality_level(), bound);
-    if (!legal) return tl::unexpected<Error>(legal.error());
-    if (!*legal) return {};
+    TRY_ASSIGN(const auto legal, pass(legality_level(), bound));
+    if (!legal) return {};
     ++out_.legal;
-    const auto in_preset = pass(preset_level(), bound);
-    if (!in_preset) return tl::unexpected<Error>(in_preset.error());
-    if (!*in_preset) return {};
+    TRY_ASSIGN(const auto in_preset, pass(preset_level(), bound));
+    if (!in_preset) return {};
     if (out_.variants.size() == kMaxVariants) {
       return fail(ErrorKind::kUsage,
                   fmt::format("the space of '{}' has more than {} legal variants; add constraints or "
@@ -371,8 +368,7 @@ Result<void> add_derived(const Expression& expression, const TemplateDefinition&
 Result<const Rule*> first_broken(const std::vector<Rule>& rules, Removal::Kind kind,
                                  const TemplateDefinition& definition, VariantScope& scope) {
   for (const Rule& rule : rules) {
-    if (auto added = add_derived(rule.expression, definition, scope); !added)
-      return tl::unexpected<Error>(std::move(added.error()));
+    TRY(add_derived(rule.expression, definition, scope));
     auto value = rule.expression.evaluate(scope);
     if (!value) return fail(std::move(value.error()), word_of(kind));
     if (*value == 0) return &rule;
@@ -383,13 +379,13 @@ Result<const Rule*> first_broken(const std::vector<Rule>& rules, Removal::Kind k
 }  // namespace
 
 Result<Enumeration> enumerate(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device) {
-  if (auto checked = check_problem(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
+  TRY(check_problem(definition, problem));
   return Walk(definition, problem, device, Walk::Purpose::kCount).run();
 }
 
 Result<VariantList> legal_variants(const TemplateDefinition& definition, const Problem& problem,
                                    const DeviceInfo& device) {
-  if (auto checked = check_problem(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
+  TRY(check_problem(definition, problem));
   if (auto listed = Walk(definition, problem, device, Walk::Purpose::kList).run()) return std::move(*listed);
   return Walk(definition, problem, device, Walk::Purpose::kCount)
       .run();  // in the order in which rules guard each other
@@ -397,11 +393,10 @@ Result<VariantList> legal_variants(const TemplateDefinition& definition, const P
 
 Result<std::optional<std::string>> why_illegal(const TemplateDefinition& definition, const Variant& variant,
                                                const Problem& problem, const DeviceInfo& device) {
-  auto scope = VariantScope::of_facts(definition, variant, problem, device);
-  if (!scope) return tl::unexpected<Error>(std::move(scope.error()));
+  TRY_ASSIGN(auto scope, VariantScope::of_facts(definition, variant, problem, device));
   for (const auto& [rules, kind] : {std::pair{&definition.constraints, Removal::Kind::kConstraint},
                                     std::pair{&definition.legality, Removal::Kind::kLegality}}) {
-    const auto broken = first_broken(*rules, kind, definition, *scope);
+    const auto broken = first_broken(*rules, kind, definition, scope);
     if (!broken) return fail(broken.error(), fmt::format("variant '{}'", variant.key()));
     if (*broken != nullptr) return (*broken)->reason;
   }

@@ -30,9 +30,8 @@ struct Largest {
 Result<double> product(const std::vector<Expression>& factors, const Scope& scope) {
   double out = 1;
   for (const Expression& factor : factors) {
-    auto value = factor.evaluate(scope);
-    if (!value) return tl::unexpected<Error>(std::move(value.error()));
-    out *= static_cast<double>(*value);
+    TRY_ASSIGN(auto value, factor.evaluate(scope));
+    out *= static_cast<double>(value);
   }
   return out;
 }
@@ -41,18 +40,15 @@ Result<Largest> largest_kernel(const TemplateDefinition& definition, const Scope
   Largest out;
   for (const KernelSpec& kernel : definition.kernels) {
     if (kernel.when) {
-      const auto when = kernel.when->evaluate(scope);
-      if (!when) return tl::unexpected<Error>(when.error());
-      if (*when == 0) continue;
+      TRY_ASSIGN(const auto when, kernel.when->evaluate(scope));
+      if (when == 0) continue;
     }
-    const auto ctas = product(kernel.grid, scope), threads = product(kernel.block, scope);
-    if (!ctas) return tl::unexpected<Error>(ctas.error());
-    if (!threads) return tl::unexpected<Error>(threads.error());
-    Largest own{*ctas, *threads, 0};
+    TRY_ASSIGN(const auto ctas, product(kernel.grid, scope));
+    TRY_ASSIGN(const auto threads, product(kernel.block, scope));
+    Largest own{ctas, threads, 0};
     if (kernel.dynamic_smem_bytes) {
-      const auto smem = kernel.dynamic_smem_bytes->evaluate(scope);
-      if (!smem) return tl::unexpected<Error>(smem.error());
-      own.smem_bytes = static_cast<double>(*smem);
+      TRY_ASSIGN(const auto smem, kernel.dynamic_smem_bytes->evaluate(scope));
+      own.smem_bytes = static_cast<double>(smem);
     }
     if (own.all_threads() > out.all_threads()) out = own;
   }
@@ -220,10 +216,9 @@ Result<Features::Rows> Features::of(std::span<const Variant> variants) const {
     if (compiled.add(variant, out)) continue;
     auto slowly = of(variant);  // says what is wrong
     if (!slowly) return tl::unexpected<Error>(std::move(slowly.error()));
-    const auto cost = cost_clocks(definition_, variant, problem_, device_);
-    if (!cost) return tl::unexpected<Error>(cost.error());
+    TRY_ASSIGN(const auto cost, cost_clocks(definition_, variant, problem_, device_));
     out.features.insert(out.features.end(), slowly->begin(), slowly->end());
-    out.costs.push_back(*cost);
+    out.costs.push_back(cost);
   }
   return out;
 }
@@ -254,12 +249,11 @@ Features::Features(const TemplateDefinition& definition, const Problem& problem,
 }
 
 Result<std::vector<float>> Features::of(const Variant& variant) const {
-  auto scope = VariantScope::create(definition_, variant, problem_, device_);
-  if (!scope) return tl::unexpected<Error>(std::move(scope.error()));
+  TRY_ASSIGN(auto scope, VariantScope::create(definition_, variant, problem_, device_));
   std::vector<float> out;
   out.reserve(names_.size());
   const auto add = [&](double value) { out.push_back(scaled(value)); };
-  const auto add_named = [&](const std::string& name) { add(static_cast<double>(scope->value(name).value_or(0))); };
+  const auto add_named = [&](const std::string& name) { add(static_cast<double>(scope.value(name).value_or(0))); };
   for (const std::string& name : device_names()) add_named(name);
   for (const std::string& name : problem_names(problem_)) add_named(name);
   for (std::size_t i = 0; i < definition_.parameters.size(); ++i) {
@@ -273,28 +267,24 @@ Result<std::vector<float>> Features::of(const Variant& variant) const {
   for (const auto* expressions : {&definition_.derived, &definition_.values}) {
     for (const NamedExpression& entry : *expressions) add_named(entry.name);
   }
-  const auto kernel = largest_kernel(definition_, *scope);
-  if (!kernel) return tl::unexpected<Error>(kernel.error());
+  TRY_ASSIGN(const auto kernel, largest_kernel(definition_, scope));
   std::optional<std::int64_t> l2_bytes;
   if (definition_.l2_bytes) {
-    const auto bytes = definition_.l2_bytes->evaluate(*scope);
-    if (!bytes) return tl::unexpected<Error>(bytes.error());
-    l2_bytes = *bytes;
+    TRY_ASSIGN(const auto bytes, definition_.l2_bytes->evaluate(scope));
+    l2_bytes = bytes;
   }
   if (definition_.cost) {  // last of the scope's names: a step may be called like a value
     for (const NamedExpression& step : definition_.cost->steps) {
-      const auto value = step.expression.evaluate(*scope);
-      if (!value) return tl::unexpected<Error>(value.error());
-      scope->set(step.name, *value);
-      add(static_cast<double>(*value));
+      TRY_ASSIGN(const auto value, step.expression.evaluate(scope));
+      scope.set(step.name, value);
+      add(static_cast<double>(value));
     }
-    const auto clocks = definition_.cost->clocks.evaluate(*scope);
-    if (!clocks) return tl::unexpected<Error>(clocks.error());
-    add(static_cast<double>(*clocks));
+    TRY_ASSIGN(const auto clocks, definition_.cost->clocks.evaluate(scope));
+    add(static_cast<double>(clocks));
   }
-  for (const double value : Occupation(*kernel, device_).features()) add(value);
+  for (const double value : Occupation(kernel, device_).features()) add(value);
   if (l2_bytes) add(static_cast<double>(*l2_bytes));
-  for (const Rule& rule : definition_.preset) add(rule.expression.evaluate(*scope).value_or(0) == 0 ? 1 : 0);
+  for (const Rule& rule : definition_.preset) add(rule.expression.evaluate(scope).value_or(0) == 0 ? 1 : 0);
   return out;
 }
 

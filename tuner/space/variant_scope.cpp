@@ -16,8 +16,8 @@ std::optional<std::int64_t> VariantScope::value(std::string_view name) const {
 
 Result<VariantScope> VariantScope::of_facts(const TemplateDefinition& definition, const Variant& variant,
                                             const Problem& problem, const DeviceInfo& device) {
-  if (auto checked = check_problem(definition, problem); !checked) return tl::unexpected<Error>(checked.error());
-  if (auto checked = check_variant(definition, variant); !checked) return tl::unexpected<Error>(checked.error());
+  TRY(check_problem(definition, problem));
+  TRY(check_variant(definition, variant));
   VariantScope out;
   const auto device_facts = device_values(device);
   for (std::size_t i = 0; i < device_facts.size(); ++i) out.set(device_names()[i], device_facts[i]);

@@ -213,27 +213,26 @@ void erase_calling_facts(nlohmann::json& document) {
 Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_text, const std::string& origin,
                                                         const FileReader& read_file, const FileReader& shipped_headers,
                                                         const OperationInterface* operation) {
-  auto document = parse_json(json_text, origin);
-  if (!document) return tl::unexpected<Error>(std::move(document.error()));
+  TRY_ASSIGN(auto document, parse_json(json_text, origin));
   JsonProblems problems;
-  const JsonCursor root(*document, {}, problems);
+  const JsonCursor root(document, {}, problems);
   TemplateDefinition out = read_definition(root, operation);
   const std::string source_path = root.required("source").string();
   if (problems.first()) return fail(*problems.first(), origin);
 
   auto source = read_template_source(source_path, read_file, shipped_headers);
   if (!source) return fail(std::move(source.error()), origin);
-  if (const auto policy = document->find("policy"); policy != document->end())
+  if (const auto policy = document.find("policy"); policy != document.end())
     out.policy_hash = hash_text(policy->dump());
   nlohmann::json preset;
   for (const char* name : {"policy", "preset", "seeds", "cost"}) {
-    if (document->contains(name)) preset[name] = std::move((*document)[name]);
+    if (document.contains(name)) preset[name] = std::move(document[name]);
   }
   if (!preset.empty()) out.preset_hash = hash_text(preset.dump());
   // None of these changes what is compiled.
-  for (const char* name : {"source", "description", "policy", "preset", "seeds", "cost"}) document->erase(name);
-  erase_calling_facts(*document);
-  out.content_hash = hash_template(*source, document->dump());
+  for (const char* name : {"source", "description", "policy", "preset", "seeds", "cost"}) document.erase(name);
+  erase_calling_facts(document);
+  out.content_hash = hash_template(*source, document.dump());
   out.source = std::make_shared<const TemplateSource>(std::move(*source));
   return out;
 }

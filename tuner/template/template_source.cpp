@@ -60,8 +60,7 @@ Result<TemplateSource> read_template_source(const std::string& path, const FileR
   }
   auto text = read_file(source_path.generic_string());
   if (!text) return fail(std::move(text.error()), "source");
-  if (auto allowed = check_includes(source_path.filename().string(), *text); !allowed)
-    return tl::unexpected<Error>(std::move(allowed.error()));
+  TRY(check_includes(source_path.filename().string(), *text));
   TemplateSource out{source_path.filename().string(), std::move(*text), {}};
 
   std::size_t bytes = out.contents.size();
@@ -81,8 +80,7 @@ Result<TemplateSource> read_template_source(const std::string& path, const FileR
     const Pending include = pending[next];
     auto header = read_include(include.name, source_path.parent_path(), read_file, shipped_headers);
     if (!header) return fail(std::move(header.error()), fmt::format("{} includes \"{}\"", include.from, include.name));
-    if (auto allowed = check_includes(include.name, *header); !allowed)
-      return tl::unexpected<Error>(std::move(allowed.error()));
+    TRY(check_includes(include.name, *header));
     bytes += header->size();
     if (bytes > kMaxSourceBytes) return tl::unexpected<Error>(too_large("this one has more text"));
     enqueue(include.name, *header);

@@ -51,17 +51,16 @@ Result<Variant> parse_variant(const TemplateDefinition& definition, std::string_
     if (equals == std::string_view::npos) {
       return fail(ErrorKind::kUsage, fmt::format("'{}' is not of the form NAME=VALUE; separate them by commas", part));
     }
-    const auto index = find_parameter(definition, trimmed(part.substr(0, equals)));
-    if (!index) return tl::unexpected<Error>(index.error());
-    const Parameter& parameter = definition.parameters[*index];
-    if (given[*index]) return fail(ErrorKind::kUsage, fmt::format("{} is given twice", parameter.name));
-    given[*index] = true;
+    TRY_ASSIGN(const auto index, find_parameter(definition, trimmed(part.substr(0, equals))));
+    const Parameter& parameter = definition.parameters[index];
+    if (given[index]) return fail(ErrorKind::kUsage, fmt::format("{} is given twice", parameter.name));
+    given[index] = true;
 
     const std::string_view wanted = trimmed(part.substr(equals + 1));
     const auto value = std::find_if(parameter.values.begin(), parameter.values.end(),
                                     [&](const ParameterValue& entry) { return to_string(entry) == wanted; });
     if (value == parameter.values.end()) return tl::unexpected<Error>(not_a_value(parameter, wanted));
-    out.parameters[*index].value = *value;
+    out.parameters[index].value = *value;
   }
   return out;
 }

@@ -3,22 +3,23 @@
 // that one list:
 //
 //   struct Window {
-//     double window_s = 0, low_j = 0, high_j = 0;
+//     double window_s = 0;
 //     std::optional<double> share;
 //     int repeats = 0;
 //
-//     template <typename Self, typename Visit>
-//     static void visit_fields(Self& self, const Visit& visit) {
-//       visit("window_s", self.window_s);
-//       visit("energy_range_j", low_high(self.low_j, self.high_j));
-//       visit("share", self.share);
-//       visit("repeats", self.repeats, kMayBeMissing);
-//     }
+//     PGTUNE_FIELDS(window_s, share, (repeats, kMayBeMissing))
 //   };
 //
-// Self is the record, or the record const. A record within a record is a field like any other; a call of its
-// visit_fields() in the outer one's takes its fields in among the outer's. Fields are numbers, text, enumerations with
-// a table (util/named_enum.hpp), records, and std::optional, std::vector, std::map and std::shared_ptr of these.
+// A record within a record is a field like any other. Fields are numbers, text, enumerations with a table
+// (util/named_enum.hpp), records, and std::optional, std::vector, std::map and std::shared_ptr of these. The macro
+// defines visit_fields(self, visit), where self is the record or the record const. A record whose names differ from its
+// members', or that takes in another record's fields, defines it by hand:
+//
+//     template <typename Self, typename Visit>
+//     static void visit_fields(Self& self, const Visit& visit) {
+//       visit("energy_range_j", low_high(self.low_j, self.high_j));
+//       Window::visit_fields(self.window, visit);
+//     }
 #pragma once
 
 #include <cmath>
@@ -108,3 +109,30 @@ template <HasFields Record>
 }
 
 }  // namespace pgtune
+
+// A field is its name, or (name, rule) with a rule from above.
+#define PGTUNE_FIELDS(...)                                   \
+  template <typename Self, typename Visit>                   \
+  static void visit_fields(Self& self, const Visit& visit) { \
+    PGTUNE_FOR_EACH(PGTUNE_VISIT, __VA_ARGS__)               \
+  }
+#define PGTUNE_VISIT(field) PGTUNE_JOIN(PGTUNE_VISIT_, PGTUNE_SECOND(PGTUNE_PROBE field, PLAIN, ~))(field)
+#define PGTUNE_VISIT_PLAIN(name) visit(#name, self.name);
+#define PGTUNE_VISIT_RULED(field) PGTUNE_VISIT_NAME_AND_RULE field
+#define PGTUNE_VISIT_NAME_AND_RULE(name, rule) visit(#name, self.name, rule);
+// Expands to something with RULED in second place where `field` is in parentheses, for they make it a call.
+#define PGTUNE_PROBE(...) ~, RULED
+#define PGTUNE_SECOND(...) PGTUNE_SECOND_OF(__VA_ARGS__)
+#define PGTUNE_SECOND_OF(first, second, ...) second
+#define PGTUNE_JOIN(left, right) PGTUNE_JOIN_EXPANDED(left, right)
+#define PGTUNE_JOIN_EXPANDED(left, right) left##right
+// Applies `macro` to each argument. A macro does not expand itself, so it is scanned again, 27 times or more.
+#define PGTUNE_FOR_EACH(macro, ...) PGTUNE_SCAN(PGTUNE_FOR_FIRST(macro, __VA_ARGS__))
+#define PGTUNE_FOR_FIRST(macro, first, ...) \
+  macro(first) __VA_OPT__(PGTUNE_FOR_REST PGTUNE_NOTHING()()(macro, __VA_ARGS__))
+#define PGTUNE_FOR_REST() PGTUNE_FOR_FIRST
+#define PGTUNE_NOTHING()
+#define PGTUNE_SCAN(...) PGTUNE_SCAN_3(PGTUNE_SCAN_3(PGTUNE_SCAN_3(PGTUNE_SCAN_3(__VA_ARGS__))))
+#define PGTUNE_SCAN_3(...) PGTUNE_SCAN_2(PGTUNE_SCAN_2(PGTUNE_SCAN_2(PGTUNE_SCAN_2(__VA_ARGS__))))
+#define PGTUNE_SCAN_2(...) PGTUNE_SCAN_1(PGTUNE_SCAN_1(PGTUNE_SCAN_1(PGTUNE_SCAN_1(__VA_ARGS__))))
+#define PGTUNE_SCAN_1(...) __VA_ARGS__

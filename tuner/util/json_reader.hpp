@@ -22,12 +22,11 @@ namespace pgtune {
 /// word, or what the record's validate() objects to.
 template <typename Record>
 [[nodiscard]] Result<Record> read_untrusted_json(std::string_view text) {
-  auto document = parse_untrusted_json(text);
-  if (!document) return tl::unexpected(std::move(document.error()));
+  TRY_ASSIGN(auto document, parse_untrusted_json(text));
   try {
-    auto record = document->get<Record>();
+    auto record = document.get<Record>();
     if constexpr (requires { record.validate(); }) {
-      if (auto valid = record.validate(); !valid) return tl::unexpected(std::move(valid.error()));
+      TRY(record.validate());
     }
     return record;
   } catch (const nlohmann::json::exception& error) {

@@ -39,3 +39,19 @@ using Result = tl::expected<T, Error>;
 }
 
 }  // namespace pgtune
+
+// Both evaluate a Result, or another tl::expected, and return its error from the enclosing function where it has one:
+//
+//   TRY(check(options));
+//   TRY_ASSIGN(const auto text, read(path));
+#define TRY(...)                                                                             \
+  do {                                                                                       \
+    if (auto tried = (__VA_ARGS__); !tried) return tl::unexpected(std::move(tried).error()); \
+  } while (false)
+#define TRY_ASSIGN(declaration, ...) PGTUNE_TRY_ASSIGN(PGTUNE_TRY_NAME(tried_, __LINE__), declaration, __VA_ARGS__)
+#define PGTUNE_TRY_ASSIGN(tried, declaration, ...)             \
+  auto tried = (__VA_ARGS__);                                  \
+  if (!tried) return tl::unexpected(std::move(tried).error()); \
+  declaration = *std::move(tried)
+#define PGTUNE_TRY_NAME(prefix, line) PGTUNE_TRY_NAME_OF(prefix, line)
+#define PGTUNE_TRY_NAME_OF(prefix, line) prefix##line

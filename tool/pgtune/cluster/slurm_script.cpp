@@ -121,7 +121,7 @@ Result<void> check_texts(const SlurmJob& job) {
 }  // namespace
 
 Result<std::string> slurm_script(const SlurmJob& job) {
-  if (auto fine = check_texts(job); !fine) return tl::unexpected(fine.error());
+  TRY(check_texts(job));
   std::size_t problems = 0;
   for (const SlurmTask& task : job.tasks) problems += task.problems.size();
   std::string command = job.command_line;

@@ -95,15 +95,14 @@ class Handout {
 
 Result<CounterReadings> read_counters(const std::filesystem::path& worker, const CounterRequest& request,
                                       const std::atomic<bool>& stop) {
-  const auto profiler = find_profiler();
-  if (!profiler) return tl::unexpected(profiler.error());
+  TRY_ASSIGN(const auto profiler, find_profiler());
   const ScratchFolder folder;
   const auto requests = folder.path() / "requests";
   if (folder.path().empty() || !write_requests(requests, request))
     return fail(ErrorKind::kEnvironment, "cannot write a temporary file; look at the free space, or set TMPDIR");
   Replies replies;
   auto kernels =
-      profile(*profiler,
+      profile(profiler,
               {.command = {worker.string(), "--role", "measure", "--gpu", request.gpu, "--input", requests.string()},
                .l2 = request.prepare.conditions.l2,
                .on_line = [&](const std::string& line) { replies.take(line); }},

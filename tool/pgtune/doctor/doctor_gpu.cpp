@@ -146,12 +146,10 @@ std::vector<Check> timer_checks(const json& timers) {
 }  // namespace
 
 Result<json> ask_worker(const std::string& worker_path, const std::string& gpu) {
-  if (auto found = device::check_worker_program(worker_path); !found) return tl::unexpected(std::move(found.error()));
-  auto child = ChildProcess::start({worker_path, "--role", "doctor", "--gpu", gpu}, kMaxFactsBytes);
-  if (!child) return tl::unexpected(std::move(child.error()));
-  const auto line = wait_for_line(**child, worker_path, kDoctorPatience);
-  if (!line) return tl::unexpected(line.error());
-  json facts = json::parse(*line, nullptr, false);
+  TRY(device::check_worker_program(worker_path));
+  TRY_ASSIGN(auto child, ChildProcess::start({worker_path, "--role", "doctor", "--gpu", gpu}, kMaxFactsBytes));
+  TRY_ASSIGN(const auto line, wait_for_line(*child, worker_path, kDoctorPatience));
+  json facts = json::parse(line, nullptr, false);
   if (facts.is_object()) return facts;
   return fail(ErrorKind::kEnvironment,
               fmt::format("{} gave an answer that is not understood; is it of this version of pgtune?", worker_path));

@@ -57,18 +57,17 @@ Result<std::string> kernel_image(const std::string& cubin_path, const DeviceInfo
   const std::filesystem::path out = folder.path() / "kernel.fatbin";
   // "sm_90a" is "90a" to it.
   const std::string target = device.architecture.substr(device.architecture.find('_') + 1);
-  auto child =
-      ChildProcess::start({fatbinary->string(), "-64", "--create=" + out.string(), "--compress-mode=size",
-                           "--compress-all", fmt::format("--image3=kind=elf,sm={},file={}", target, cubin_path)},
-                          1 << 16);
-  if (!child) return tl::unexpected<Error>(std::move(child.error()));
-  while (!(*child)->ended()) {
+  TRY_ASSIGN(auto child,
+             ChildProcess::start({fatbinary->string(), "-64", "--create=" + out.string(), "--compress-mode=size",
+                                  "--compress-all", fmt::format("--image3=kind=elf,sm={},file={}", target, cubin_path)},
+                                 1 << 16));
+  while (!child->ended()) {
     std::vector<pollfd> fds;
-    (*child)->add_poll_fds(fds);
+    child->add_poll_fds(fds);
     (void)wait_ready(fds, SteadyClock::now() + std::chrono::seconds(10));
-    (*child)->pump();
+    child->pump();
   }
-  const std::string end = (*child)->death_reason();
+  const std::string end = child->death_reason();
   if (!std::filesystem::exists(out))
     return fail(ErrorKind::kEnvironment, fmt::format("{}: {}", fatbinary->string(), end));
   return read_bytes(out);

@@ -39,9 +39,8 @@ struct Target {
 };
 
 Result<Target> find_target(const Context& context, const CallableHeader& content) {
-  const auto devices = device::list_devices(context.paths().worker);
-  if (!devices) return tl::unexpected(devices.error());
-  for (const DeviceInfo& device : *devices) {
+  TRY_ASSIGN(const auto devices, device::list_devices(context.paths().worker));
+  for (const DeviceInfo& device : devices) {
     for (std::size_t i = 0; i < content.device_classes.size(); ++i) {
       if (same_device_class(content.device_classes[i], device)) return Target{device, i};
     }
@@ -51,9 +50,8 @@ Result<Target> find_target(const Context& context, const CallableHeader& content
 }
 
 Result<GpuLock> take_gpu(const Context& context, const DeviceInfo& device) {
-  auto taken = GpuLock::take(context.paths().locks, device.uuid);
-  if (!taken) return tl::unexpected(taken.error());
-  if (auto* const lock = std::get_if<GpuLock>(&*taken)) return std::move(*lock);
+  TRY_ASSIGN(auto taken, GpuLock::take(context.paths().locks, device.uuid));
+  if (auto* const lock = std::get_if<GpuLock>(&taken)) return std::move(*lock);
   return fail(ErrorKind::kEnvironment, fmt::format("another pgtune is measuring on {}", device.uuid));
 }
 
@@ -85,19 +83,18 @@ Result<std::filesystem::path> find_cuda_headers() {
 
 /// What the program printed, unless it ended with 0.
 Result<void> run_compiler(const std::vector<std::string>& command) {
-  auto child = ChildProcess::start(command, std::size_t{1} << 20);
-  if (!child) return tl::unexpected<Error>(std::move(child.error()));
+  TRY_ASSIGN(auto child, ChildProcess::start(command, std::size_t{1} << 20));
   const auto until = SteadyClock::now() + kCompiling;
-  while (!(*child)->ended() && SteadyClock::now() < until) {
+  while (!child->ended() && SteadyClock::now() < until) {
     std::vector<pollfd> fds;
-    (*child)->add_poll_fds(fds);
+    child->add_poll_fds(fds);
     (void)wait_ready(fds, until);
-    (*child)->pump();
-    while ((*child)->next_line()) {
+    child->pump();
+    while (child->next_line()) {
     }
   }
-  if (!(*child)->ended()) (*child)->kill();
-  const std::string end = (*child)->death_reason();
+  if (!child->ended()) child->kill();
+  const std::string end = child->death_reason();
   if (end == "exited with 0") return {};
   return fail(ErrorKind::kEnvironment, fmt::format("{} {}", command.front(), end));
 }

@@ -109,20 +109,19 @@ std::string stored_text(const ForeignTable& table) {
 }
 
 Result<ForeignTable> foreign_table_of(std::string_view stored) {
-  const auto document = parse_untrusted_json(stored);
-  if (!document) return tl::unexpected<Error>(document.error());
+  TRY_ASSIGN(const auto document, parse_untrusted_json(stored));
   ForeignTable table;
   std::vector<ForeignTable::Row> rows;
   try {
-    table.kernel = json_text(*document, "kernel", "kernel");
-    table.device = json_text(*document, "device", "unknown");
-    document->at("problem").get_to(table.problem);
-    table.measured_at = json_text(*document, "measured_at", "");
-    for (const json& parameter : document->at("parameters"))
+    table.kernel = json_text(document, "kernel", "kernel");
+    table.device = json_text(document, "device", "unknown");
+    document.at("problem").get_to(table.problem);
+    table.measured_at = json_text(document, "measured_at", "");
+    for (const json& parameter : document.at("parameters"))
       table.parameters.push_back({parameter.at(0).get<std::string>(), values_of(parameter.at(1))});
-    for (const json& constraint : document->at("constraints"))
+    for (const json& constraint : document.at("constraints"))
       table.constraints.push_back({constraint.at(0).get<std::string>(), constraint.at(1).get<std::string>()});
-    for (const json& row : document->at("rows")) rows.push_back(row_of(row, table.parameters));
+    for (const json& row : document.at("rows")) rows.push_back(row_of(row, table.parameters));
   } catch (const json::exception& error) {
     return fail(ErrorKind::kDatabase, cause_of(error));
   }

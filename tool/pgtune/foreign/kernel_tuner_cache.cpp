@@ -44,9 +44,8 @@ Outcome outcome_of(const json& row) {
 }
 
 Result<ForeignTable::Row> row_of(const json& in, const std::vector<std::string>& names) {
-  auto values = configuration_of(in, names);
-  if (!values) return tl::unexpected<Error>(std::move(values.error()));
-  ForeignTable::Row row{std::move(*values), outcome_of(in)};
+  TRY_ASSIGN(auto values, configuration_of(in, names));
+  ForeignTable::Row row{std::move(values), outcome_of(in)};
   const auto seconds = [&](const char* name) {
     const json* const value = json_field(in, name);
     return value != nullptr ? positive_seconds(*value, kUnit_s).value_or(0) : 0;
@@ -121,9 +120,8 @@ Result<ForeignTable> read_kernel_tuner_cache(const json& document) {
   if (!cache.empty()) table.measured_at = json_text(*cache.begin(), "timestamp", "");
   ForeignTableMaker maker(std::move(table));
   for (const auto& [key, entry] : cache.items()) {
-    auto row = row_of(entry, names);
-    if (!row) return tl::unexpected<Error>(std::move(row.error()));
-    if (auto added = maker.add(std::move(*row)); !added) return tl::unexpected<Error>(added.error());
+    TRY_ASSIGN(auto row, row_of(entry, names));
+    TRY(maker.add(std::move(row)));
   }
   return std::move(maker).finish();
 }

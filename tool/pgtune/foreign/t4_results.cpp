@@ -75,10 +75,9 @@ Result<ForeignTable::Row> row_of(const json& result, const std::vector<std::stri
   if (known == kInvalidity.end())
     return fail(ErrorKind::kUsage, fmt::format("'{}' is no invalidity of a result", excerpt(word, 40)));
   const json* const configuration = json_field(result, "configuration");
-  auto values = configuration_of(configuration != nullptr ? *configuration : json(), names);
-  if (!values) return tl::unexpected<Error>(std::move(values.error()));
+  TRY_ASSIGN(auto values, configuration_of(configuration != nullptr ? *configuration : json(), names));
   const auto own = enumerator_of<OutcomeKind>(json_text(result, "outcome", ""));
-  ForeignTable::Row row{std::move(*values), {own.value_or(known->second), json_text(result, "reason", "", kMostText)}};
+  ForeignTable::Row row{std::move(values), {own.value_or(known->second), json_text(result, "reason", "", kMostText)}};
   if (row.outcome.kind != OutcomeKind::kOk && row.outcome.reason.empty()) row.outcome.reason = word;
   row.time_s = time_s(result).value_or(0);
   row.cut = json_flag(result, "cut");
@@ -183,9 +182,8 @@ Result<ForeignTable> read_t4(const json& document) {
   const double unit_s = unit_of(facts, "timeunit");
   ForeignTableMaker maker(std::move(table));
   for (const json& result : results) {
-    auto row = row_of(result, names, unit_s);
-    if (!row) return tl::unexpected<Error>(std::move(row.error()));
-    if (auto added = maker.add(std::move(*row)); !added) return tl::unexpected<Error>(added.error());
+    TRY_ASSIGN(auto row, row_of(result, names, unit_s));
+    TRY(maker.add(std::move(row)));
   }
   return std::move(maker).finish();
 }

@@ -36,9 +36,8 @@ Result<protocol::Reply> next_reply(ChildProcess& child) {
 Result<void> restore(const std::string& worker_path, const std::string& uuid) {
   std::vector<std::string> command = guard_command(worker_path, uuid);
   command.emplace_back("--restore");
-  auto child = ChildProcess::start(command, kMaxGuardAnswerBytes);
-  if (!child) return tl::unexpected(std::move(child.error()));
-  return next_reply(**child).and_then([](const protocol::Reply& reply) { return reply.body.map([](const json&) {}); });
+  TRY_ASSIGN(auto child, ChildProcess::start(command, kMaxGuardAnswerBytes));
+  return next_reply(*child).and_then([](const protocol::Reply& reply) { return reply.body.map([](const json&) {}); });
 }
 
 /// What a guard that broke leaves behind, added to how it broke.
@@ -103,18 +102,17 @@ ClockGuard::~ClockGuard() {
 }
 
 Result<ClockGuard> ClockGuard::lock(const std::string& worker_path, const std::string& uuid, std::optional<int> mhz) {
-  if (auto found = device::check_worker_program(worker_path); !found) return tl::unexpected(std::move(found.error()));
+  TRY(device::check_worker_program(worker_path));
   std::vector<std::string> command = guard_command(worker_path, uuid);
   if (mhz) command.insert(command.end(), {"--lock-mhz", std::to_string(*mhz)});
-  auto child = ChildProcess::start(command, kMaxGuardAnswerBytes);
-  if (!child) return tl::unexpected(std::move(child.error()));
-  const Result<protocol::Reply> reply = next_reply(**child);
+  TRY_ASSIGN(auto child, ChildProcess::start(command, kMaxGuardAnswerBytes));
+  const Result<protocol::Reply> reply = next_reply(*child);
   if (!reply) {
-    (*child)->kill();
+    child->kill();
     return tl::unexpected(cleaned_up(reply.error(), worker_path, uuid));
   }
   if (!reply->body) return tl::unexpected(reply->body.error());
-  auto guard = std::make_unique<Guard>(Guard{worker_path, uuid, std::move(*child), 0, {}});
+  auto guard = std::make_unique<Guard>(Guard{worker_path, uuid, std::move(child), 0, {}});
   try {
     guard->locked_hz = reply->body->at("locked_mhz").get<int>() * 1e6;
     guard->note = note_of(*reply->body);

@@ -28,18 +28,15 @@ Result<protocol::BuildDone> build_one(const Context& context, const MeasuringOpt
 Result<protocol::BuiltVariant> build_variant(const session::BuildOne& build,
                                              const space::TemplateDefinition& definition, const Problem& problem,
                                              const DeviceInfo& device, const Variant& variant) {
-  auto plan = space::make_launch_plan(definition, variant, problem, device);
-  if (!plan) return tl::unexpected(std::move(plan.error()));
-  auto defines = space::make_defines(definition, variant, problem, device);
-  if (!defines) return tl::unexpected(std::move(defines.error()));
-  auto built = build({.id = 1,
-                      .variant = variant,
-                      .source = definition.source,
-                      .defines = std::move(*defines),
-                      .architecture = device.architecture});
-  if (!built) return tl::unexpected(std::move(built.error()));
-  if (built->outcome.kind != OutcomeKind::kOk) return fail(ErrorKind::kEnvironment, built->outcome.reason);
-  return protocol::BuiltVariant{variant, std::move(*plan), std::move(built->build)};
+  TRY_ASSIGN(auto plan, space::make_launch_plan(definition, variant, problem, device));
+  TRY_ASSIGN(auto defines, space::make_defines(definition, variant, problem, device));
+  TRY_ASSIGN(auto built, build({.id = 1,
+                                .variant = variant,
+                                .source = definition.source,
+                                .defines = std::move(defines),
+                                .architecture = device.architecture}));
+  if (built.outcome.kind != OutcomeKind::kOk) return fail(ErrorKind::kEnvironment, built.outcome.reason);
+  return protocol::BuiltVariant{variant, std::move(plan), std::move(built.build)};
 }
 
 void take(ContenderCounters& contender, LaunchCounters read) {

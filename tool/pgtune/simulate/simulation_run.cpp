@@ -25,11 +25,10 @@ Result<void> run_one(const RecordedTable& table, const SimulationTask& task, Tab
     std::optional<search::Expectation> expected;
     if (task.expect && strategy.asks_expectation) expected = task.expect(out.table, seed);
     if (expected) space.expectation = [&] { return Result<search::Expectation>(*expected); };
-    const auto found = search::simulated_search(table.table, space, strategy, seed, budgets, task.margin);
-    if (!found) return tl::unexpected<Error>(found.error());
-    if (found->stop) out.stops.push_back(*found->stop);
-    for (std::size_t i = 0; i < found->losses.size(); ++i) {
-      const search::SimulatedLoss& own = found->losses[i];
+    TRY_ASSIGN(const auto found, search::simulated_search(table.table, space, strategy, seed, budgets, task.margin));
+    if (found.stop) out.stops.push_back(*found.stop);
+    for (std::size_t i = 0; i < found.losses.size(); ++i) {
+      const search::SimulatedLoss& own = found.losses[i];
       out.losses[i].push_back(own.loss);
       if (own.expected) out.expected_and_missed.emplace_back(*own.expected, own.loss);
     }

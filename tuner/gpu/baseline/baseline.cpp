@@ -108,9 +108,8 @@ CudaResult<> Baseline::warm_up(Checker* checker, SampleTimer& timer) {
                                         "checking the baseline's best algorithm after a restart", false});
     }
   }
-  const auto best_series = series(best, timer);
-  if (!best_series) return tl::unexpected(best_series.error());
-  return timer.time(**best_series, launches_for(kWarmUp_s, report_.algorithms[best].time_s, 1, 1))
+  TRY_ASSIGN(const auto best_series, series(best, timer));
+  return timer.time(*best_series, launches_for(kWarmUp_s, report_.algorithms[best].time_s, 1, 1))
       .map([](const Sample&) {});
 }
 

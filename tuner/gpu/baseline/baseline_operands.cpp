@@ -175,13 +175,12 @@ CudaResult<BaselineOperands> BaselineOperands::create(const Problem& problem, co
   const std::int64_t bytes = own_bytes(problem, solved).total();
   if (bytes == 0) return operands;
   const bool of_each = memory == Memory::kOfEachSet;
-  auto allocated = DeviceBuffer::allocate(of_each ? bytes * static_cast<std::int64_t>(operands.copies_.size()) : bytes);
-  if (!allocated) return tl::unexpected(allocated.error());
-  operands.memory_ = std::move(*allocated);
+  TRY_ASSIGN(auto allocated,
+             DeviceBuffer::allocate(of_each ? bytes * static_cast<std::int64_t>(operands.copies_.size()) : bytes));
+  operands.memory_ = std::move(allocated);
   // Copies write only what exists, so that this is once.
   if (solved.shape() != problem.shape()) {
-    auto zeroed = buffers.kernels().fill_pattern({operands.memory_.address(), operands.memory_.bytes()}, 0, stream);
-    if (!zeroed) return tl::unexpected(zeroed.error());
+    TRY(buffers.kernels().fill_pattern({operands.memory_.address(), operands.memory_.bytes()}, 0, stream));
   }
   std::uint64_t next = operands.memory_.address();
   for (OperandSet& set : operands.copies_) {

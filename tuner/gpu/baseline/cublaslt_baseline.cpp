@@ -17,15 +17,14 @@ constexpr double kNoticed_s = 1.5;
 /// For the problem as it is where cuBLASLt has an algorithm for that, else for the larger one. The same library gives
 /// the same answer, so a baseline that is taken over is of the same size.
 CudaResult<std::unique_ptr<CublasLtMatmul>> matmul_for(const Problem& problem) {
-  const auto context = CublasLtContext::create();
-  if (!context) return tl::unexpected(context.error());
-  auto matmul = CublasLtMatmul::create(BaselineOperands::solvable(problem), *context);
+  TRY_ASSIGN(const auto context, CublasLtContext::create());
+  auto matmul = CublasLtMatmul::create(BaselineOperands::solvable(problem), context);
   const auto larger = BaselineOperands::enlarged(problem);
   if (!matmul || !larger) return matmul;
   const auto offered = (*matmul)->heuristics();
   if (!offered) return tl::unexpected(offered.error());
   if (!offered->empty()) return matmul;
-  return CublasLtMatmul::create(*larger, *context);
+  return CublasLtMatmul::create(*larger, context);
 }
 
 /// One algorithm as a launchable, with the copies that it needs of the operands.
@@ -81,14 +80,14 @@ CudaResult<std::size_t> try_candidates(const CublasLtMatmul& matmul, const Basel
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   for (const CublasLtCandidate& candidate : *offered) {
-    if (auto ok = attempt(candidate); !ok) return tl::unexpected(ok.error());
+    TRY(attempt(candidate));
   }
   std::vector<CublasLtCandidate> further;
   if (report.algorithms.size() < kMinAlgorithms) further = matmul.further(*offered);
   for (const CublasLtCandidate& candidate : further) {
     const std::chrono::duration<double> spent = Clock::now() - start;
     if (enough_algorithms(report.algorithms.size(), spent.count())) break;
-    if (auto ok = attempt(candidate); !ok) return tl::unexpected(ok.error());
+    TRY(attempt(candidate));
   }
   return offered->size() + further.size();
 }
@@ -101,9 +100,8 @@ Result<std::unique_ptr<Baseline>> CublasLtBaseline::begin(const Problem& problem
   baseline->matmul_ = std::move(*matmul);
   const Problem& solved = baseline->matmul_->problem();
   if (!BaselineOperands::copied(problem, solved).empty()) {
-    auto kernels = OperandCopyKernels::load(device.gpu.driver, device.info.architecture);
-    if (!kernels) return tl::unexpected(kernels.error());
-    baseline->copy_kernels_ = std::move(*kernels);
+    TRY_ASSIGN(auto kernels, OperandCopyKernels::load(device.gpu.driver, device.info.architecture));
+    baseline->copy_kernels_ = std::move(kernels);
   }
   auto operands = BaselineOperands::create(problem, solved, parts.buffers, baseline->copy_kernels_.get(),
                                            BaselineOperands::Memory::kOfAllSets, device.gpu.stream.get());
@@ -156,13 +154,13 @@ CudaResult<OtherBaseline> CublasLtBaseline::time_product_alone(const BaselinePar
   OtherBaseline alone{report().library + std::string(kLaidOutBefore), {}, 0, {}};
   const auto screened_s = [&]() -> CudaResult<double> {
     // Operands that were laid out before lie in rotating memory like all others.
-    const auto operands = BaselineOperands::create(problem_, matmul_->problem(), parts.buffers, copy_kernels_.get(),
-                                                   BaselineOperands::Memory::kOfEachSet, stream);
-    if (!operands) return tl::unexpected(operands.error());
-    for (std::size_t copy = 0; copy < operands->copies().size(); ++copy) {
-      if (auto ok = operands->lay_out(copy, stream); !ok) return tl::unexpected(ok.error());
+    TRY_ASSIGN(const auto operands,
+               BaselineOperands::create(problem_, matmul_->problem(), parts.buffers, copy_kernels_.get(),
+                                        BaselineOperands::Memory::kOfEachSet, stream));
+    for (std::size_t copy = 0; copy < operands.copies().size(); ++copy) {
+      TRY(operands.lay_out(copy, stream));
     }
-    ProductAlone product(*matmul_, *operands, algorithm_of_text(opaque()[best]).value());
+    ProductAlone product(*matmul_, operands, algorithm_of_text(opaque()[best]).value());
     LaunchSeries series(product, parts.buffers.rotation(), stream);
     return screen(series, *parts.device.timer, 0, 0).map([](const Screening& screening) {
       return screening.median_per_launch_s();

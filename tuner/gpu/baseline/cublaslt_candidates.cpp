@@ -121,11 +121,10 @@ CudaResult<std::vector<cublasLtMatmulHeuristicResult_t>> CublasLtMatmul::ask(con
 }
 
 CudaResult<std::vector<CublasLtCandidate>> CublasLtMatmul::heuristics() const {
-  const auto results = ask(layouts_);
-  if (!results) return tl::unexpected(results.error());
+  TRY_ASSIGN(const auto results, ask(layouts_));
   std::vector<CublasLtCandidate> found;
-  for (std::size_t rank = 0; rank < results->size(); ++rank) {
-    const cublasLtMatmulHeuristicResult_t& result = results->at(rank);
+  for (std::size_t rank = 0; rank < results.size(); ++rank) {
+    const cublasLtMatmulHeuristicResult_t& result = results.at(rank);
     if (result.state != CUBLAS_STATUS_SUCCESS || too_coarse(result.algo)) continue;
     found.push_back(
         {static_cast<int>(rank), result.algo, static_cast<std::int64_t>(result.workspaceSize), config_of(result.algo)});

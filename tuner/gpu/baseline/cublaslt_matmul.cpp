@@ -107,11 +107,10 @@ CudaResult<CublasLtMatmul::Layout> CublasLtMatmul::create_layout(cudaDataType_t 
 CudaResult<std::shared_ptr<const CublasLtContext>> CublasLtContext::create(std::size_t workspaces) {
   std::shared_ptr<CublasLtContext> context(new CublasLtContext);
   cublasLtHandle_t handle = nullptr;
-  if (auto ok = check_cublas(cublasLtCreate(&handle), "starting cuBLASLt"); !ok) return tl::unexpected(ok.error());
+  TRY(check_cublas(cublasLtCreate(&handle), "starting cuBLASLt"));
   context->handle_.reset(handle);
-  auto memory = DeviceBuffer::allocate(kWorkspaceBytes * static_cast<std::int64_t>(workspaces));
-  if (!memory) return tl::unexpected(memory.error());
-  context->memory_ = std::move(*memory);
+  TRY_ASSIGN(auto memory, DeviceBuffer::allocate(kWorkspaceBytes * static_cast<std::int64_t>(workspaces)));
+  context->memory_ = std::move(memory);
   return context;
 }
 
@@ -148,9 +147,8 @@ CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem
            });
   if (!ok) return tl::unexpected(ok.error());
 
-  auto layouts = create_layouts(p);
-  if (!layouts) return tl::unexpected(layouts.error());
-  matmul->layouts_ = std::move(*layouts);
+  TRY_ASSIGN(auto layouts, create_layouts(p));
+  matmul->layouts_ = std::move(layouts);
   // The heuristics look at the alignment of the bias: a launch's own is as aligned as any buffer.
   ok = matmul->describe_epilogue(device_pointer(matmul->context_->workspace(0).address)).and_then([&] {
     return matmul->describe_scales();
@@ -207,13 +205,10 @@ CudaResult<> CublasLtMatmul::point_at_bias(const void* bias) const {
 CudaResult<CublasLtMatmul::Layouts> CublasLtMatmul::create_layouts(const Problem& p) {
   const CublasLtTypes types = cublaslt_types(p);
   // A row-major matrix is the column-major one with rows and columns exchanged.
-  auto left_layout = create_layout(types.b, p.columns_b(), p.rows_b(), p.ldb, p.batch, p.stride_b());
-  if (!left_layout) return tl::unexpected(left_layout.error());
-  auto right_layout = create_layout(types.a, p.columns_a(), p.rows_a(), p.lda, p.batch, p.stride_a());
-  if (!right_layout) return tl::unexpected(right_layout.error());
-  auto result_layout = create_layout(types.c, p.n, p.m, p.ldc, p.batch, p.stride_c());
-  if (!result_layout) return tl::unexpected(result_layout.error());
-  return Layouts{std::move(*left_layout), std::move(*right_layout), std::move(*result_layout)};
+  TRY_ASSIGN(auto left_layout, create_layout(types.b, p.columns_b(), p.rows_b(), p.ldb, p.batch, p.stride_b()));
+  TRY_ASSIGN(auto right_layout, create_layout(types.a, p.columns_a(), p.rows_a(), p.lda, p.batch, p.stride_a()));
+  TRY_ASSIGN(auto result_layout, create_layout(types.c, p.n, p.m, p.ldc, p.batch, p.stride_c()));
+  return Layouts{std::move(left_layout), std::move(right_layout), std::move(result_layout)};
 }
 
 CudaResult<> CublasLtMatmul::launch(const cublasLtMatmulAlgo_t& algorithm, const OperandSet& operands,

@@ -99,23 +99,21 @@ CudaResult<> GroupedLaunchable::add_call(std::size_t copy) {
       grouped_arguments(operands_->copies()[copy], [&](std::int64_t rows) { return operands_->gemm(rows); });
   const GroupedArguments& arguments = call->arguments;
   const std::size_t bytes = arguments.a.size() * sizeof(std::uint64_t);
-  auto memory = DeviceBuffer::allocate(static_cast<std::int64_t>(3 * bytes));
-  if (!memory) return tl::unexpected(memory.error());
-  std::uint64_t to = memory->address();
+  TRY_ASSIGN(auto memory, DeviceBuffer::allocate(static_cast<std::int64_t>(3 * bytes)));
+  std::uint64_t to = memory.address();
   for (const auto* pointers : {&arguments.a, &arguments.b, &arguments.c}) {
     auto ok = check(cudaMemcpy(device_pointer(to), pointers->data(), bytes, cudaMemcpyHostToDevice),
                     "storing the pointers of groups");
     if (!ok) return ok;
     to += bytes;
   }
-  call->pointers = std::move(*memory);
+  call->pointers = std::move(memory);
   calls_.push_back(std::move(call));
   return {};
 }
 
 CudaResult<> GroupedLaunchable::enqueue(std::size_t copy, cudaStream_t stream) const {
-  const auto handle = context_->on(stream);
-  if (!handle) return tl::unexpected(handle.error());
+  TRY_ASSIGN(const auto handle, context_->on(stream));
   const GroupedArguments& of = calls_[copy]->arguments;
   const std::uint64_t bytes = of.a.size() * sizeof(std::uint64_t), first = calls_[copy]->pointers.address();
   const auto pointers = [&](std::uint64_t number) {
@@ -124,7 +122,7 @@ CudaResult<> GroupedLaunchable::enqueue(std::size_t copy, cudaStream_t stream) c
   const Problem gemm = operands_->gemm(of.n.front());
   const cudaDataType_t type = cuda_type(type_of_a(gemm.dtype));
   return check_cublas(
-      cublasGemmGroupedBatchedEx_64(*handle, of.left.data(), of.right.data(), of.m.data(), of.n.data(), of.k.data(),
+      cublasGemmGroupedBatchedEx_64(handle, of.left.data(), of.right.data(), of.m.data(), of.n.data(), of.k.data(),
                                     of.alpha.data(), pointers(0), type, of.lda.data(), pointers(1), type, of.ldb.data(),
                                     of.beta.data(), pointers(2), type, of.ldc.data(),
                                     static_cast<std::int64_t>(of.sizes.size()), of.sizes.data(), CUBLAS_COMPUTE_32F),
@@ -178,11 +176,10 @@ GroupedArguments grouped_arguments(const std::vector<GroupProduct>& products,
 CudaResult<std::unique_ptr<CublasContext>> CublasContext::create() {
   std::unique_ptr<CublasContext> context(new CublasContext);
   cublasHandle_t handle = nullptr;
-  if (auto ok = check_cublas(cublasCreate_v2(&handle), "starting cuBLAS"); !ok) return tl::unexpected(ok.error());
+  TRY(check_cublas(cublasCreate_v2(&handle), "starting cuBLAS"));
   context->handle_.reset(handle);
-  auto memory = DeviceBuffer::allocate(kWorkspaceBytes);
-  if (!memory) return tl::unexpected(memory.error());
-  context->memory_ = std::move(*memory);
+  TRY_ASSIGN(auto memory, DeviceBuffer::allocate(kWorkspaceBytes));
+  context->memory_ = std::move(memory);
   return context;
 }
 
@@ -202,13 +199,12 @@ std::int64_t GroupedBaseline::copy_bytes(const LibraryProduct& product, const Op
 }
 
 Result<std::unique_ptr<Baseline>> GroupedBaseline::begin(const LibraryProduct& product, const BaselineParts& parts) {
-  if (const auto& library = load_cublas(); !library) return tl::unexpected<Error>(library.error());
+  TRY(load_cublas());
   const auto failed = [](const CudaFailure& failure) { return tl::unexpected(to_error(failure)); };
   std::unique_ptr<GroupedBaseline> baseline(new GroupedBaseline(parts));
-  auto operands = ProductOperands::create(product, parts.buffers.operation().operation(), parts.buffers,
-                                          parts.device.gpu.stream.get());
-  if (!operands) return tl::unexpected<Error>(std::move(operands.error()));
-  baseline->operands_ = std::make_unique<ProductOperands>(std::move(*operands));
+  TRY_ASSIGN(auto operands, ProductOperands::create(product, parts.buffers.operation().operation(), parts.buffers,
+                                                    parts.device.gpu.stream.get()));
+  baseline->operands_ = std::make_unique<ProductOperands>(std::move(operands));
   const auto& copies = baseline->operands_->copies();
   if (std::any_of(copies.begin(), copies.end(), [](const auto& products) { return products.empty(); }))
     return fail(ErrorKind::kUsage, "no group has rows");
@@ -225,9 +221,8 @@ Result<std::unique_ptr<Baseline>> GroupedBaseline::begin(const LibraryProduct& p
 }
 
 Result<void> GroupedBaseline::find(const BaselineParts& parts) {
-  auto launchable = this->launchable(parts, kOneCall);
-  if (!launchable) return tl::unexpected<Error>(std::move(launchable.error()));
-  return add_only(std::move(*launchable), {0, "all groups in one call", kFixedBytes, 0, 0}, kOneCall, parts).map([&] {
+  TRY_ASSIGN(auto launchable, this->launchable(parts, kOneCall));
+  return add_only(std::move(launchable), {0, "all groups in one call", kFixedBytes, 0, 0}, kOneCall, parts).map([&] {
     finish(cublas_title(), parts.buffers.data().seed);
   });
 }

@@ -111,10 +111,9 @@ class VariantBaseline final : public Baseline {
       : Baseline(parts.buffers.rotation(), parts.device.gpu.stream.get()), build_(std::move(build)) {}
 
   [[nodiscard]] Result<void> find(const BaselineParts& parts) override {
-    auto variant = loaded(parts);
-    if (!variant) return tl::unexpected<Error>(std::move(variant.error()));
+    TRY_ASSIGN(auto variant, loaded(parts));
     const std::string text = description();
-    return add_only(std::move(*variant), {0, text, 0, 0, 0}, text, parts).map([&] {
+    return add_only(std::move(variant), {0, text, 0, 0, 0}, text, parts).map([&] {
       finish(build_.title, parts.buffers.data().seed);
     });
   }
@@ -180,8 +179,7 @@ Begun begin_baseline(const std::vector<OperationBaseline>& baselines, std::size_
 Result<std::unique_ptr<Baseline>> with_algorithms(Result<std::unique_ptr<Baseline>> begun, const BaselineParts& parts,
                                                   const std::optional<protocol::KnownBaseline>& known) {
   if (!begun) return begun;
-  auto ok = known ? (*begun)->take_over(parts, *known) : (*begun)->find(parts);
-  if (!ok) return tl::unexpected<Error>(std::move(ok.error()));
+  TRY(known ? (*begun)->take_over(parts, *known) : (*begun)->find(parts));
   return begun;
 }
 
@@ -191,11 +189,10 @@ Result<std::unique_ptr<Baseline>> make_gemm_baseline(const Problem& problem, Bas
   if (!problem.operation->lesser) return with_algorithms(CublasLtBaseline::begin(problem, parts), parts, known);
   // The library cannot compute all of it: it is checked against what it can.
   const MeasuringGpu& device = parts.device;
-  const auto lesser =
-      OperationKernels::create(device.gpu.driver, *device.kernels,
-                               OperationHandle(problem.operation->with_lesser_result()), device.info.architecture);
-  if (!lesser) return tl::unexpected(lesser.error());
-  const auto checker = Checker::create(*device.kernels, parts.buffers, **lesser, device.gpu.stream.get());
+  TRY_ASSIGN(const auto lesser, OperationKernels::create(device.gpu.driver, *device.kernels,
+                                                         OperationHandle(problem.operation->with_lesser_result()),
+                                                         device.info.architecture));
+  const auto checker = Checker::create(*device.kernels, parts.buffers, *lesser, device.gpu.stream.get());
   if (!checker) return tl::unexpected(to_error(checker.error()));
   const BaselineParts checked{device, parts.buffers, **checker, parts.builds, std::move(parts.load)};
   return with_algorithms(CublasLtBaseline::begin(problem, checked), checked, known);

@@ -96,16 +96,13 @@ class ProductBaseline::SideStreams {
 
 CudaResult<std::unique_ptr<ProductBaseline::SideStreams>> ProductBaseline::SideStreams::create(std::size_t streams) {
   std::unique_ptr<SideStreams> out(new SideStreams);
-  auto fork = create_event();
-  if (!fork) return tl::unexpected(fork.error());
-  out->fork_ = std::move(*fork);
+  TRY_ASSIGN(auto fork, create_event());
+  out->fork_ = std::move(fork);
   for (std::size_t i = 1; i < streams; ++i) {
-    auto stream = create_stream();
-    if (!stream) return tl::unexpected(stream.error());
-    auto join = create_event();
-    if (!join) return tl::unexpected(join.error());
-    out->streams_.push_back(std::move(*stream));
-    out->joins_.push_back(std::move(*join));
+    TRY_ASSIGN(auto stream, create_stream());
+    TRY_ASSIGN(auto join, create_event());
+    out->streams_.push_back(std::move(stream));
+    out->joins_.push_back(std::move(join));
   }
   return out;
 }
@@ -154,7 +151,7 @@ class ProductBaseline::Products final : public Launchable {
         std::all_of(copies.begin(), copies.end(), [](const auto& products) { return products.size() == 1; });
     if (single) return out;
     for (std::size_t copy = 0; copy < copies.size(); ++copy) {
-      if (auto ok = out->enqueue(copy, stream); !ok) return tl::unexpected(ok.error());
+      TRY(out->enqueue(copy, stream));
       auto graph = capture_graph(stream, [&] { return out->enqueue(copy, stream); });
       if (!graph) return tl::unexpected(graph.error());
       out->graphs_.push_back(std::move(*graph));
@@ -201,10 +198,9 @@ Result<std::unique_ptr<Baseline>> ProductBaseline::begin(const LibraryProduct& p
   auto streams = SideStreams::create(kStreams);
   if (!streams) return failed(streams.error());
   baseline->streams_ = std::move(*streams);
-  auto operands = ProductOperands::create(product, parts.buffers.operation().operation(), parts.buffers,
-                                          parts.device.gpu.stream.get());
-  if (!operands) return tl::unexpected<Error>(std::move(operands.error()));
-  baseline->operands_ = std::make_unique<ProductOperands>(std::move(*operands));
+  TRY_ASSIGN(auto operands, ProductOperands::create(product, parts.buffers.operation().operation(), parts.buffers,
+                                                    parts.device.gpu.stream.get()));
+  baseline->operands_ = std::make_unique<ProductOperands>(std::move(operands));
   const std::vector<GroupProduct> products = all_products(*baseline->operands_);
   if (products.empty()) return fail(ErrorKind::kUsage, "no group has rows");
   const MatmulTraits traits = traits_of(product, products);
@@ -271,28 +267,25 @@ CudaResult<std::size_t> ProductBaseline::add_groups(const BaselineParts& parts) 
   Candidates candidates;
   std::int64_t workspace_bytes = 0;
   for (const auto& [rows, matmul] : matmuls_) {
-    auto offered = matmul->heuristics();
-    if (!offered) return tl::unexpected(offered.error());
-    if (offered->empty()) return 0;
-    offered->resize(std::min(offered->size(), kTimedOfGroup));
-    for (const CublasLtCandidate& candidate : *offered)
+    TRY_ASSIGN(auto offered, matmul->heuristics());
+    if (offered.empty()) return 0;
+    offered.resize(std::min(offered.size(), kTimedOfGroup));
+    for (const CublasLtCandidate& candidate : offered)
       workspace_bytes = std::max(workspace_bytes, candidate.workspace_bytes);
-    candidates.emplace(rows, std::move(*offered));
+    candidates.emplace(rows, std::move(offered));
   }
-  const auto places = fastest(candidates, parts.device.gpu.stream.get());
-  if (!places) return tl::unexpected(places.error());
+  TRY_ASSIGN(const auto places, fastest(candidates, parts.device.gpu.stream.get()));
   int rank = 0;
   for (const bool best : {false, true}) {
     for (const std::size_t streams : {std::size_t{1}, kStreams}) {
       ProductChoice choice{{}, streams};
       for (const auto& [rows, offered] : candidates)
-        choice.algorithms.emplace(rows, offered.at(best ? places->at(rows) : 0).algorithm);
+        choice.algorithms.emplace(rows, offered.at(best ? places.at(rows) : 0).algorithm);
       const std::string how = streams > 1 ? fmt::format("on {} streams", streams) : "one after the other";
-      auto ok = attempt(std::move(choice),
-                        {rank++, fmt::format("each group's {} algorithm, {}", best ? "fastest" : "first", how),
-                         workspace_bytes, 0, 0},
-                        parts);
-      if (!ok) return tl::unexpected(ok.error());
+      TRY(attempt(std::move(choice),
+                  {rank++, fmt::format("each group's {} algorithm, {}", best ? "fastest" : "first", how),
+                   workspace_bytes, 0, 0},
+                  parts));
     }
   }
   return static_cast<std::size_t>(rank);
@@ -330,10 +323,9 @@ CudaResult<std::vector<double>> ProductBaseline::time_products(
   std::vector<double> times_s(products.size());
   CudaResult<> ok;
   for (std::size_t i = 0; ok && i <= products.size(); ++i) {
-    auto event = create_event();
-    if (!event) return tl::unexpected(event.error());
-    ok = check(cudaEventRecord(event->get(), stream), kTiming);
-    events.push_back(std::move(*event));
+    TRY_ASSIGN(auto event, create_event());
+    ok = check(cudaEventRecord(event.get(), stream), kTiming);
+    events.push_back(std::move(event));
     if (!ok || i == products.size()) continue;
     MatmulOperands operands = products[i].operands;
     operands.workspace = context_->workspace(0);
@@ -344,9 +336,8 @@ CudaResult<std::vector<double>> ProductBaseline::time_products(
   }
   if (ok) ok = check(cudaStreamSynchronize(stream), kTiming);
   for (std::size_t i = 0; ok && i < products.size(); ++i) {
-    const auto time_s = seconds_between(events[i].get(), events[i + 1].get());
-    if (!time_s) return tl::unexpected(time_s.error());
-    times_s[i] += *time_s;
+    TRY_ASSIGN(const auto time_s, seconds_between(events[i].get(), events[i + 1].get()));
+    times_s[i] += time_s;
   }
   if (!ok) return tl::unexpected(ok.error());
   return times_s;

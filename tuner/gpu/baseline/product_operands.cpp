@@ -108,11 +108,10 @@ Result<ProductOperands> ProductOperands::create(const LibraryProduct& product, c
   const auto failed = [](const CudaFailure& failure) { return tl::unexpected(to_error(failure)); };
   if (auto ok = check(cudaStreamSynchronize(stream), "filling the operands"); !ok) return failed(ok.error());
   for (std::size_t copy = 0; copy < buffers.copies().size(); ++copy) {
-    auto groups = operands.read_groups(copy);
-    if (!groups) return tl::unexpected<Error>(std::move(groups.error()));
-    operands.own_.emplace_back().groups = std::move(*groups);
+    TRY_ASSIGN(auto groups, operands.read_groups(copy));
+    operands.own_.emplace_back().groups = std::move(groups);
   }
-  if (auto ok = operands.choose_layout(); !ok) return tl::unexpected<Error>(std::move(ok.error()));
+  TRY(operands.choose_layout());
   for (std::size_t copy = 0; copy < operands.own_.size(); ++copy) {
     Own& own = operands.own_[copy];
     auto ok = operands.allocate(own).and_then([&] { return operands.copy_rows(copy, own, stream); }).and_then([&] {
@@ -160,9 +159,8 @@ Result<ProductOperands::Groups> ProductOperands::read_groups(std::size_t copy) c
 }
 
 Result<void> ProductOperands::choose_layout() {
-  auto gemm = gemm_of(product_, *problem_, geometry_.rows);
-  if (!gemm) return tl::unexpected<Error>(std::move(gemm.error()));
-  gemm_ = std::move(*gemm);
+  TRY_ASSIGN(auto gemm, gemm_of(product_, *problem_, geometry_.rows));
+  gemm_ = std::move(gemm);
   if (!product_.is_scaled()) return {};
   for (const Own& own : own_) {
     for (const ProductGroup& group : own.groups) added_rows_ = added_rows_ || solved(group) != group.rows;
@@ -187,9 +185,8 @@ CudaResult<> ProductOperands::allocate(Own& own) const {
   if (product_.is_scaled()) own.scales.bytes = scales * kFloatBytes;
   const std::int64_t bytes = own.a.bytes + own.d.bytes + own.scales.bytes;
   if (bytes == 0) return {};
-  auto memory = DeviceBuffer::allocate(bytes);
-  if (!memory) return tl::unexpected(memory.error());
-  own.memory = std::move(*memory);
+  TRY_ASSIGN(auto memory, DeviceBuffer::allocate(bytes));
+  own.memory = std::move(memory);
   own.a.address = own.memory.address();
   own.d.address = own.a.address + static_cast<std::uint64_t>(own.a.bytes);
   own.scales.address = own.d.address + static_cast<std::uint64_t>(own.d.bytes);
@@ -216,14 +213,12 @@ CudaResult<> ProductOperands::copy_rows(std::size_t copy, const Own& own, cudaSt
 
 CudaResult<> ProductOperands::copy_scales(std::size_t copy, const Own& own, cudaStream_t stream) const {
   if (!product_.is_scaled()) return {};
-  const auto of_a = fetch<float>(copy, *product_.scale_a);
-  if (!of_a) return tl::unexpected(of_a.error());
-  const auto of_b = fetch<float>(copy, *product_.scale_b);
-  if (!of_b) return tl::unexpected(of_b.error());
+  TRY_ASSIGN(const auto of_a, fetch<float>(copy, *product_.scale_a));
+  TRY_ASSIGN(const auto of_b, fetch<float>(copy, *product_.scale_b));
   std::vector<float> scales;
   for (const ProductGroup& group : own.groups) {
-    append_scales_a(buffer(*product_.scale_a), *of_a, group, solved(group), scales);
-    append_scales_b(buffer(*product_.scale_b), *of_b, group.index, scales);
+    append_scales_a(buffer(*product_.scale_a), of_a, group, solved(group), scales);
+    append_scales_b(buffer(*product_.scale_b), of_b, group.index, scales);
   }
   return check(cudaMemcpyAsync(device_pointer(own.scales.address), scales.data(), scales.size() * sizeof(float),
                                cudaMemcpyHostToDevice, stream),

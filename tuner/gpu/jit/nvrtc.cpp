@@ -97,7 +97,7 @@ Result<Toolkit> find_toolkit() {
 }
 
 Result<NvrtcProgram> NvrtcProgram::create(const TemplateSource& source) {
-  if (const auto& loaded = load_nvrtc(); !loaded) return tl::unexpected(loaded.error());
+  TRY(load_nvrtc());
   std::vector<const char*> names, contents;
   for (const SourceFile& header : source.headers) {
     names.push_back(header.name.c_str());
@@ -160,10 +160,9 @@ Result<std::string> compile_own_kernels(std::span<const embedded::File> files, c
   TemplateSource source{std::string(files.front().path), std::string(files.front().contents), {}};
   for (const embedded::File& header : files.subspan(1))
     source.headers.push_back({std::string(header.path), std::string(header.contents)});
-  auto program = NvrtcProgram::create(source);
-  if (!program) return tl::unexpected(program.error());
+  TRY_ASSIGN(auto program, NvrtcProgram::create(source));
   // Functions are the device's without saying so, as for variants: lambdas of templates' headers take it for granted.
-  Compilation compiled = program->compile({"--gpu-architecture=" + architecture, "--std=c++17", "-default-device"});
+  Compilation compiled = program.compile({"--gpu-architecture=" + architecture, "--std=c++17", "-default-device"});
   if (compiled.status == NVRTC_SUCCESS) return std::move(compiled.cubin);
   return fail(ErrorKind::kEnvironment,
               fmt::format("this NVRTC does not compile for {}: {} {}; a newer CUDA Toolkit may know this GPU",

@@ -31,9 +31,7 @@ CudaResult<DeviceBuffer> DeviceBuffer::allocate(std::int64_t bytes) {
   DeviceBuffer buffer;
   if (bytes == 0) return buffer;
   void* memory = nullptr;
-  if (auto ok = check(cudaMalloc(&memory, static_cast<std::size_t>(bytes)), "allocating device memory"); !ok) {
-    return tl::unexpected(ok.error());
-  }
+  TRY(check(cudaMalloc(&memory, static_cast<std::size_t>(bytes)), "allocating device memory"));
   buffer.memory_.reset(memory);
   buffer.bytes_ = bytes;
   return buffer;
@@ -54,9 +52,8 @@ CudaResult<> wait_for(cudaEvent_t event, double limit_s, std::string_view call) 
   const auto start = Clock::now();
   const auto until = start + std::chrono::duration<double>(limit_s);
   for (;;) {
-    const auto happened = has_happened(event, call);
-    if (!happened) return tl::unexpected(happened.error());
-    if (*happened) return {};
+    TRY_ASSIGN(const auto happened, has_happened(event, call));
+    if (happened) return {};
     const auto now = Clock::now();
     if (now >= until) break;
     if (now - start > kOrdinary) std::this_thread::sleep_for(kSeldom);

@@ -169,26 +169,23 @@ CudaResult<PreparedPlan> PreparedPlan::prepare(const Driver& driver, const Modul
   prepared.zero_every_launch_ = plan.zero_workspace == ZeroWorkspace::kEveryLaunch && plan.workspace_bytes > 0;
   prepared.max_window_bytes_ = max_window_bytes;
   for (const KernelLaunch& launch : plan.kernels) {
-    auto function = module.function(launch.symbol);
-    if (!function) return tl::unexpected(function.error());
+    TRY_ASSIGN(auto function, module.function(launch.symbol));
     // Static and dynamic together may have 48 KB unasked; asking for what a kernel gets anyway does no harm.
     if (launch.dynamic_smem_bytes > 0) {
-      auto ok = check(driver.function_set_attribute(*function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                                    static_cast<int>(launch.dynamic_smem_bytes)),
-                      "giving " + launch.symbol + " " + std::to_string(launch.dynamic_smem_bytes) +
-                          " bytes of dynamic shared memory");
-      if (!ok) return tl::unexpected(ok.error());
+      TRY(check(driver.function_set_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                              static_cast<int>(launch.dynamic_smem_bytes)),
+                "giving " + launch.symbol + " " + std::to_string(launch.dynamic_smem_bytes) +
+                    " bytes of dynamic shared memory"));
     }
     if (launch.l2_window && launch.l2_window->access == L2Access::kPersisting) prepared.wants_persisting_l2_ = true;
-    prepared.kernels_.push_back({*function, launch, "launching " + launch.symbol});
+    prepared.kernels_.push_back({function, launch, "launching " + launch.symbol});
   }
   for (const OperandSet& operands : copies) {
     auto copy = std::make_unique<Copy>();
     copy->operands = operands;
     for (const TensorMapPlan& map : plan.tensor_maps) {
-      auto encoded = encode_tensor_map(driver, map, operands[map.operand].address);
-      if (!encoded) return tl::unexpected(encoded.error());
-      copy->maps.push_back(*encoded);
+      TRY_ASSIGN(auto encoded, encode_tensor_map(driver, map, operands[map.operand].address));
+      copy->maps.push_back(encoded);
     }
     for (const KernelLaunch& launch : plan.kernels) {
       auto arguments = ArgumentBlock::pack(launch.arguments, operands, copy->maps);

@@ -43,14 +43,12 @@ Result<std::unique_ptr<CheckedProblem>> CheckedProblem::create(const MeasuringGp
                                                                const Conditions& conditions, const MemoryNeed& memory,
                                                                bool null_tested) {
   std::unique_ptr<CheckedProblem> checked(new CheckedProblem(device));
-  auto operation =
-      OperationKernels::create(device.gpu.driver, *device.kernels, problem.operation, device.info.architecture);
-  if (!operation) return tl::unexpected(operation.error());
-  checked->operation_ = std::move(*operation);
-  if (auto ok = checked->allocate(problem, conditions, memory); !ok) return tl::unexpected(ok.error());
+  TRY_ASSIGN(auto operation,
+             OperationKernels::create(device.gpu.driver, *device.kernels, problem.operation, device.info.architecture));
+  checked->operation_ = std::move(operation);
+  TRY(checked->allocate(problem, conditions, memory));
   if (problem.operation->null_test && !null_tested) {
-    if (auto ok = null_test(*checked->buffers_, *checked->checker_, device.gpu.stream.get()); !ok)
-      return tl::unexpected(ok.error());
+    TRY(null_test(*checked->buffers_, *checked->checker_, device.gpu.stream.get()));
   }
   return checked;
 }
@@ -103,16 +101,15 @@ Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasuringGp
   memory.copy += of_baselines.copy;
   memory.once += of_baselines.once;
   // A worker in a dead one's place need not test again what has not changed.
-  auto checked = CheckedProblem::create(device, problem, request.conditions, memory, request.known.has_value());
-  if (!checked) return tl::unexpected(checked.error());
-  current->checked_ = std::move(*checked);
-  if (auto counted = current->count_data(problem); !counted) return tl::unexpected(counted.error());
+  TRY_ASSIGN(auto checked,
+             CheckedProblem::create(device, problem, request.conditions, memory, request.known.has_value()));
+  current->checked_ = std::move(checked);
+  TRY(current->count_data(problem));
   const BaselineParts parts{device, current->checked_->buffers(), current->checked_->checker(), request.builds,
                             [&](const protocol::BuiltVariant& built) { return current->load(built); }};
   // A copy moves as many bytes as the data make the operation move.
-  auto baseline = make_baseline(with_counts(problem, current->counts_), parts, request.known);
-  if (!baseline) return tl::unexpected(baseline.error());
-  current->baseline_ = std::move(*baseline);
+  TRY_ASSIGN(auto baseline, make_baseline(with_counts(problem, current->counts_), parts, request.known));
+  current->baseline_ = std::move(baseline);
   return current;
 }
 
@@ -139,24 +136,21 @@ CudaResult<Finalist*> CurrentProblem::finalist(const protocol::BuiltVariant& bui
   });
   if (known != finalists_.end()) return known->get();
 
-  auto variant = load(built);
-  if (!variant) return tl::unexpected(variant.error());
+  TRY_ASSIGN(auto variant, load(built));
   auto finalist = std::make_unique<Finalist>();
   finalist->cubin_path = built.build.cubin_path;
   finalist->plan = built.plan;
-  finalist->variant = std::move(*variant);
+  finalist->variant = std::move(variant);
   finalist->series = std::make_unique<LaunchSeries>(make_series(*finalist->variant));
-  const auto probe = calibrate(*finalist->series, *device_->timer);
-  if (!probe) return tl::unexpected(probe.error());
-  finalist->per_launch_s = probe->per_launch_s();
+  TRY_ASSIGN(const auto probe, calibrate(*finalist->series, *device_->timer));
+  finalist->per_launch_s = probe.per_launch_s();
   finalists_.push_back(std::move(finalist));
   return finalists_.back().get();
 }
 
 CudaResult<protocol::VerifyReport> CurrentProblem::verify(const protocol::VerifyRequest& request) {
-  const auto entrant = finalist(request.built);
-  if (!entrant) return tl::unexpected(entrant.error());
-  return SeriesToVerify::create(checked_->buffers(), checked_->checker(), *(*entrant)->series, request.launch_limit_s)
+  TRY_ASSIGN(const auto entrant, finalist(request.built));
+  return SeriesToVerify::create(checked_->buffers(), checked_->checker(), *entrant->series, request.launch_limit_s)
       .and_then(
           [&](const std::unique_ptr<SeriesToVerify>& launches) { return Verification(*launches, request).run(); });
 }

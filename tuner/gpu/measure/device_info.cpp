@@ -84,19 +84,16 @@ constexpr int kEventPairs = 101;
 constexpr int kClockReadings = 20;
 
 CudaResult<double> event_floor_s(cudaStream_t stream) {
-  auto start = create_event();
-  if (!start) return tl::unexpected(start.error());
-  auto stop = create_event();
-  if (!stop) return tl::unexpected(stop.error());
+  TRY_ASSIGN(auto start, create_event());
+  TRY_ASSIGN(auto stop, create_event());
   std::vector<float> times_ms(kEventPairs);
   for (float& time_ms : times_ms) {
-    auto done =
-        check(cudaEventRecord(start->get(), stream), "recording an event")
-            .and_then([&] { return check(cudaEventRecord(stop->get(), stream), "recording an event"); })
-            .and_then([&] { return check(cudaEventSynchronize(stop->get()), "waiting for an event"); })
-            .and_then([&] {
-              return check(cudaEventElapsedTime(&time_ms, start->get(), stop->get()), "reading an event's time");
-            });
+    auto done = check(cudaEventRecord(start.get(), stream), "recording an event")
+                    .and_then([&] { return check(cudaEventRecord(stop.get(), stream), "recording an event"); })
+                    .and_then([&] { return check(cudaEventSynchronize(stop.get()), "waiting for an event"); })
+                    .and_then([&] {
+                      return check(cudaEventElapsedTime(&time_ms, start.get(), stop.get()), "reading an event's time");
+                    });
     if (!done) return tl::unexpected(done.error());
   }
   return static_cast<double>(middle_of(std::move(times_ms))) * 1e-3;
@@ -105,15 +102,14 @@ CudaResult<double> event_floor_s(cudaStream_t stream) {
 CudaResult<double> globaltimer_step_s(const HelperKernels& kernels, int sm_count, cudaStream_t stream) {
   std::vector<ClockReading> readings(static_cast<std::size_t>(sm_count));
   const auto bytes = readings.size() * sizeof(ClockReading);
-  auto buffer = DeviceBuffer::allocate(static_cast<std::int64_t>(bytes));
-  if (!buffer) return tl::unexpected(buffer.error());
+  TRY_ASSIGN(auto buffer, DeviceBuffer::allocate(static_cast<std::int64_t>(bytes)));
   std::vector<std::uint64_t> times_ns;
   for (int i = 0; i < kClockReadings; ++i) {
-    auto done = check(cudaMemsetAsync(buffer->data(), 0, bytes, stream), "clearing clocks")
-                    .and_then([&] { return kernels.read_clocks(buffer->address(), stream); })
+    auto done = check(cudaMemsetAsync(buffer.data(), 0, bytes, stream), "clearing clocks")
+                    .and_then([&] { return kernels.read_clocks(buffer.address(), stream); })
                     .and_then([&] { return check(cudaStreamSynchronize(stream), "reading clocks"); })
                     .and_then([&] {
-                      return check(cudaMemcpy(readings.data(), buffer->data(), bytes, cudaMemcpyDeviceToHost),
+                      return check(cudaMemcpy(readings.data(), buffer.data(), bytes, cudaMemcpyDeviceToHost),
                                    "fetching clocks");
                     });
     if (!done) return tl::unexpected(done.error());
@@ -160,21 +156,19 @@ Result<int> gpu_count() {
 }
 
 Result<int> find_gpu(const std::string& gpu) {
-  const auto count = gpu_count();
-  if (!count) return tl::unexpected(count.error());
+  TRY_ASSIGN(const auto count, gpu_count());
   int ordinal = 0;
   const char* const end = gpu.data() + gpu.size();
   if (const auto parsed = std::from_chars(gpu.data(), end, ordinal); parsed.ec == std::errc() && parsed.ptr == end) {
-    if (ordinal >= 0 && ordinal < *count) return ordinal;
+    if (ordinal >= 0 && ordinal < count) return ordinal;
     return fail(ErrorKind::kEnvironment,
-                fmt::format("there is no GPU {}: this machine shows {} (0 to {})", ordinal, *count, *count - 1));
+                fmt::format("there is no GPU {}: this machine shows {} (0 to {})", ordinal, count, count - 1));
   }
   std::string known;
   int found = -1;
-  for (int i = 0; i < *count; ++i) {
-    const auto properties = properties_of(i);
-    if (!properties) return tl::unexpected(properties.error());
-    const std::string uuid = uuid_of(*properties);
+  for (int i = 0; i < count; ++i) {
+    TRY_ASSIGN(const auto properties, properties_of(i));
+    const std::string uuid = uuid_of(properties);
     known += (known.empty() ? "" : ", ") + uuid;
     if (gpu.empty() || uuid.compare(0, gpu.size(), gpu) != 0) continue;
     if (found >= 0) return fail(ErrorKind::kUsage, fmt::format("'{}' fits more than one GPU: {}", gpu, known));
@@ -182,13 +176,12 @@ Result<int> find_gpu(const std::string& gpu) {
   }
   if (found >= 0) return found;
   return fail(ErrorKind::kEnvironment,
-              fmt::format("no GPU is called '{}'; give a number from 0 to {} or one of {}", gpu, *count - 1, known));
+              fmt::format("no GPU is called '{}'; give a number from 0 to {} or one of {}", gpu, count - 1, known));
 }
 
 Result<DeviceInfo> describe_gpu(int ordinal) {
-  const auto properties = properties_of(ordinal);
-  if (!properties) return tl::unexpected(properties.error());
-  const cudaDeviceProp& p = *properties;
+  TRY_ASSIGN(const auto properties, properties_of(ordinal));
+  const cudaDeviceProp& p = properties;
   int clock_khz = 0;
   static_cast<void>(check(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, ordinal), "reading the SM clock"));
   const Result<Nvml> nvml = Nvml::open();
@@ -221,13 +214,11 @@ Result<DeviceInfo> describe_gpu(int ordinal) {
 }
 
 Result<std::vector<DeviceInfo>> list_gpus() {
-  const auto count = gpu_count();
-  if (!count) return tl::unexpected(count.error());
+  TRY_ASSIGN(const auto count, gpu_count());
   std::vector<DeviceInfo> gpus;
-  for (int i = 0; i < *count; ++i) {
-    auto info = describe_gpu(i);
-    if (!info) return tl::unexpected(info.error());
-    gpus.push_back(std::move(*info));
+  for (int i = 0; i < count; ++i) {
+    TRY_ASSIGN(auto info, describe_gpu(i));
+    gpus.push_back(std::move(info));
   }
   return gpus;
 }
@@ -243,21 +234,18 @@ std::uint64_t smallest_step(std::vector<std::uint64_t> readings) {
 }
 
 Result<TimerFacts> check_timers(int ordinal) {
-  const auto info = describe_gpu(ordinal);
-  if (!info) return tl::unexpected(info.error());
+  TRY_ASSIGN(const auto info, describe_gpu(ordinal));
   // cudaFree(nullptr) creates the context, which the driver's functions need.
   const auto chosen = check(cudaSetDevice(ordinal), "choosing the GPU").and_then([] {
     return check(cudaFree(nullptr), "opening the GPU");
   });
   if (!chosen) return tl::unexpected(to_error(chosen.error()));
-  const auto driver = Driver::load();
-  if (!driver) return tl::unexpected(driver.error());
-  const auto kernels = HelperKernels::load(*driver, info->architecture, info->sm_count);
-  if (!kernels) return tl::unexpected(kernels.error());
+  TRY_ASSIGN(const auto driver, Driver::load());
+  TRY_ASSIGN(const auto kernels, HelperKernels::load(driver, info.architecture, info.sm_count));
   const auto stream = create_stream();
   if (!stream) return tl::unexpected(to_error(stream.error()));
   const auto facts = event_floor_s(stream->get()).and_then([&](double floor_s) {
-    return globaltimer_step_s(**kernels, info->sm_count, stream->get()).map([&](double step_s) {
+    return globaltimer_step_s(*kernels, info.sm_count, stream->get()).map([&](double step_s) {
       return TimerFacts{floor_s, step_s};
     });
   });

@@ -35,11 +35,9 @@ PersistingL2::~PersistingL2() {
 
 CudaResult<L2Sweep> L2Sweep::create(const HelperKernels& kernels, std::int64_t l2_bytes) {
   // Twice, as replacement is not in the strict order of use, and each half of some GPUs' L2 keeps lines of the other's.
-  auto memory = DeviceBuffer::allocate(2 * std::max<std::int64_t>(l2_bytes, kSumBytes) + kSumBytes);
-  if (!memory) return tl::unexpected(memory.error());
-  if (auto ok = check(cudaMemset(memory->data(), 0, static_cast<std::size_t>(memory->bytes())), "filling memory"); !ok)
-    return tl::unexpected(ok.error());
-  return L2Sweep(kernels, std::move(*memory));
+  TRY_ASSIGN(auto memory, DeviceBuffer::allocate(2 * std::max<std::int64_t>(l2_bytes, kSumBytes) + kSumBytes));
+  TRY(check(cudaMemset(memory.data(), 0, static_cast<std::size_t>(memory.bytes())), "filling memory"));
+  return L2Sweep(kernels, std::move(memory));
 }
 
 CudaResult<> L2Sweep::run(cudaStream_t stream) const {
@@ -70,9 +68,8 @@ CudaResult<> LaunchSeries::capture(double per_launch_s) {
   const std::int64_t launches = (turns * copies + graphs - 1) / graphs;
   std::vector<GraphExec> captured_graphs;  // all or none: a part would skip copies
   for (std::int64_t i = 0; i < graphs; ++i) {
-    auto graph = capture_launches(launches);
-    if (!graph) return tl::unexpected(graph.error());
-    captured_graphs.push_back(std::move(*graph));
+    TRY_ASSIGN(auto graph, capture_launches(launches));
+    captured_graphs.push_back(std::move(graph));
   }
   graphs_ = std::move(captured_graphs);
   granule_ = launches;
@@ -120,7 +117,7 @@ CudaResult<> LaunchSeries::sweep_l2() const {
 CudaResult<std::int64_t> LaunchSeries::enqueue(std::int64_t launches) {
   const std::int64_t pieces = (launches + granule_ - 1) / granule_;
   for (std::int64_t i = 0; i < pieces; ++i) {
-    if (auto ok = launch_piece(i > 0); !ok) return tl::unexpected(ok.error());
+    TRY(launch_piece(i > 0));
   }
   return pieces * granule_;
 }

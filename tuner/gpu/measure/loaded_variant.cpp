@@ -75,23 +75,19 @@ CudaResult<std::unique_ptr<LoadedVariant>> LoadedVariant::load(const Driver& dri
                                                                std::vector<OperandSet> copies,
                                                                std::int64_t max_window_bytes, cudaStream_t stream,
                                                                std::size_t guarded) {
-  auto cubin = read_cubin(build);
-  if (!cubin) return tl::unexpected(cubin.error());
-  auto module = Module::load(driver, *cubin);
-  if (!module) return tl::unexpected(module.error());
+  TRY_ASSIGN(auto cubin, read_cubin(build));
+  TRY_ASSIGN(auto module, Module::load(driver, cubin));
 
-  auto workspace = Workspace::allocate(driver, plan.workspace_bytes, guarded > 0);
-  if (!workspace) return tl::unexpected(workspace.error());
+  TRY_ASSIGN(auto workspace, Workspace::allocate(driver, plan.workspace_bytes, guarded > 0));
   std::vector<MemoryEdge> edges(copies.size(), MemoryEdge::kStart);
   std::copy_n(kGuardedPlaces.begin(), guarded, edges.end() - static_cast<std::ptrdiff_t>(guarded));
-  for (std::size_t i = 0; i < copies.size(); ++i) copies[i].workspace = workspace->at(edges[i]);
-  auto prepared = PreparedPlan::prepare(driver, *module, plan, copies, max_window_bytes);
-  if (!prepared) return tl::unexpected(prepared.error());
+  for (std::size_t i = 0; i < copies.size(); ++i) copies[i].workspace = workspace.at(edges[i]);
+  TRY_ASSIGN(auto prepared, PreparedPlan::prepare(driver, module, plan, copies, max_window_bytes));
 
-  std::unique_ptr<LoadedVariant> variant(new LoadedVariant(kernels, plan.zero_workspace, std::move(*workspace),
-                                                           std::move(edges), guarded, std::move(*module),
-                                                           std::move(*prepared)));
-  if (auto ok = variant->reset(0, stream); !ok) return tl::unexpected(ok.error());
+  std::unique_ptr<LoadedVariant> variant(new LoadedVariant(kernels, plan.zero_workspace, std::move(workspace),
+                                                           std::move(edges), guarded, std::move(module),
+                                                           std::move(prepared)));
+  TRY(variant->reset(0, stream));
   return variant;
 }
 

@@ -45,7 +45,7 @@ Measurer::~Measurer() = default;
 
 Result<std::unique_ptr<Measurer>> Measurer::open(const std::string& gpu) {
   auto state = std::make_unique<State>();
-  if (auto opened = state->open(gpu); !opened) return tl::unexpected(opened.error());
+  TRY(state->open(gpu));
   return std::unique_ptr<Measurer>(new Measurer(std::move(state)));
 }
 

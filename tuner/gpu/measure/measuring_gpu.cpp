@@ -20,9 +20,8 @@ Result<GpuContext> open_context(int ordinal) {
     return tl::unexpected(error);
   }
   GpuContext context;
-  auto driver = Driver::load();
-  if (!driver) return tl::unexpected(driver.error());
-  context.driver = *driver;
+  TRY_ASSIGN(auto driver, Driver::load());
+  context.driver = driver;
   auto stream = create_stream();
   if (!stream) return tl::unexpected(to_error(stream.error()));
   context.stream = std::move(*stream);
@@ -34,22 +33,17 @@ Result<GpuContext> open_context(int ordinal) {
 
 Result<void> MeasuringGpu::open(const std::string& selector) {
   forbid_reduced_precision();
-  if (const auto& ok = load_cublaslt(); !ok) return tl::unexpected(ok.error());
-  const auto ordinal = find_gpu(selector);
-  if (!ordinal) return tl::unexpected(ordinal.error());
-  auto described = describe_gpu(*ordinal);
-  if (!described) return tl::unexpected(described.error());
-  info = std::move(*described);
+  TRY(load_cublaslt());
+  TRY_ASSIGN(const auto ordinal, find_gpu(selector));
+  TRY_ASSIGN(auto described, describe_gpu(ordinal));
+  info = std::move(described);
   // Creating a context and compiling take about as long as each other, on different parts of the machine.
   auto compiling = std::async(std::launch::async, &HelperKernels::compile, info.architecture);
-  auto context = open_context(*ordinal);
-  if (!context) return tl::unexpected(context.error());
-  gpu = std::move(*context);
-  const auto cubin = compiling.get();
-  if (!cubin) return tl::unexpected(cubin.error());
-  auto loaded = HelperKernels::load_cubin(gpu.driver, *cubin, info.sm_count);
-  if (!loaded) return tl::unexpected(loaded.error());
-  kernels = std::move(*loaded);
+  TRY_ASSIGN(auto context, open_context(ordinal));
+  gpu = std::move(context);
+  TRY_ASSIGN(const auto cubin, compiling.get());
+  TRY_ASSIGN(auto loaded, HelperKernels::load_cubin(gpu.driver, cubin, info.sm_count));
+  kernels = std::move(loaded);
   if (const auto library = Nvml::open()) {
     if (auto device = library->device(info.uuid)) nvml = std::move(*device);
   }

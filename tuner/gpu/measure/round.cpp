@@ -100,9 +100,9 @@ CudaResult<SideBySide> time_side_by_side(SampleTimer& timer, LaunchSeries& first
   const std::array series{&first, &second};
   for (LaunchSeries* one : series) {
     // Loaded before a capture.
-    if (auto ok = one->enqueue(kLeastLaunches); !ok) return tl::unexpected(ok.error());
+    TRY(one->enqueue(kLeastLaunches));
     if (launch_s >= kInGraphsBelow_s) continue;
-    if (auto ok = one->capture(launch_s); !ok) return tl::unexpected(ok.error());
+    TRY(one->capture(launch_s));
   }
   SideBySide out;
   const std::array times{&out.first_s, &out.second_s};
@@ -110,10 +110,9 @@ CudaResult<SideBySide> time_side_by_side(SampleTimer& timer, LaunchSeries& first
     for (int turn = 0; turn < 2; ++turn) {
       const auto now = static_cast<std::size_t>((turn + round) % 2);
       const std::int64_t granule = series[now]->granule();
-      const auto sample = timer.time(*series[now], launches_for(kSample_s, launch_s, kLeastLaunches, granule),
-                                     launches_for(kLeadIn_s, launch_s, 1, granule));
-      if (!sample) return tl::unexpected(sample.error());
-      times[now]->push_back(sample->per_launch_s());
+      TRY_ASSIGN(const auto sample, timer.time(*series[now], launches_for(kSample_s, launch_s, kLeastLaunches, granule),
+                                               launches_for(kLeadIn_s, launch_s, 1, granule)));
+      times[now]->push_back(sample.per_launch_s());
     }
   }
   return out;

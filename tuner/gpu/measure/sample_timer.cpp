@@ -46,9 +46,9 @@ CudaResult<ClockMeter> ClockMeter::create(const HelperKernels& kernels, int sm_c
   ClockMeter meter;
   meter.kernels_ = &kernels;
   meter.sm_count_ = static_cast<std::size_t>(sm_count);
-  auto readings = DeviceBuffer::allocate(static_cast<std::int64_t>(2 * meter.sm_count_ * sizeof(ClockReading)));
-  if (!readings) return tl::unexpected(readings.error());
-  meter.readings_ = std::move(*readings);
+  TRY_ASSIGN(auto readings,
+             DeviceBuffer::allocate(static_cast<std::int64_t>(2 * meter.sm_count_ * sizeof(ClockReading))));
+  meter.readings_ = std::move(readings);
   return meter;
 }
 
@@ -102,30 +102,25 @@ bool has_settled(std::span<const SettlingPoint> points, const SettlingRule& rule
 
 CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(const HelperKernels& kernels, int sm_count,
                                                              Telemetry telemetry) {
-  auto clock = ClockMeter::create(kernels, sm_count);
-  if (!clock) return tl::unexpected(clock.error());
-  return create(std::move(*clock), std::move(telemetry), [] {
+  TRY_ASSIGN(auto clock, ClockMeter::create(kernels, sm_count));
+  return create(std::move(clock), std::move(telemetry), [] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   });
 }
 
 CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(ClockMeter clock, Telemetry telemetry, HostClock host_s) {
   std::unique_ptr<SampleTimer> timer(new SampleTimer(std::move(clock), std::move(telemetry), std::move(host_s)));
-  auto start = create_event();
-  if (!start) return tl::unexpected(start.error());
-  auto stop = create_event();
-  if (!stop) return tl::unexpected(stop.error());
-  auto reached = create_event();
-  if (!reached) return tl::unexpected(reached.error());
-  timer->start_ = std::move(*start);
-  timer->reached_ = std::move(*reached);
-  timer->stop_ = std::move(*stop);
+  TRY_ASSIGN(auto start, create_event());
+  TRY_ASSIGN(auto stop, create_event());
+  TRY_ASSIGN(auto reached, create_event());
+  timer->start_ = std::move(start);
+  timer->reached_ = std::move(reached);
+  timer->stop_ = std::move(stop);
   std::vector<Event*> lead_in_events{&timer->lead_in_start_};
   for (Event& event : timer->piece_ends_) lead_in_events.push_back(&event);
   for (Event* event : lead_in_events) {
-    auto created = create_event();
-    if (!created) return tl::unexpected(created.error());
-    *event = std::move(*created);
+    TRY_ASSIGN(auto created, create_event());
+    *event = std::move(created);
   }
   return timer;
 }
@@ -145,8 +140,7 @@ CudaResult<Sample> SampleTimer::time_settled(LaunchSeries& series, double per_la
   if (!sample) return sample;
   settled_end_s_ = host_s_();
   float lead_in_ms = 0;
-  if (auto ok = check(cudaEventElapsedTime(&lead_in_ms, lead_in_start_.get(), start_.get()), "timing a lead-in"); !ok)
-    return tl::unexpected(ok.error());
+  TRY(check(cudaEventElapsedTime(&lead_in_ms, lead_in_start_.get(), start_.get()), "timing a lead-in"));
   sample->lead_in_s = static_cast<double>(lead_in_ms) * 1e-3;
   return sample;
 }
@@ -155,12 +149,11 @@ CudaResult<Sample> SampleTimer::run_unless_launch_bound(LaunchSeries& series, co
                                                         const EnqueueLeadIn& lead_in) {
   constexpr int kMostOneByOne = 2;
   for (int bound = 0;;) {
-    auto timed = run(series, wanted, lead_in);
-    if (!timed) return tl::unexpected(timed.error());
-    if (!timed->launch_bound) return timed->sample;  // as no graph's is
+    TRY_ASSIGN(auto timed, run(series, wanted, lead_in));
+    if (!timed.launch_bound) return timed.sample;  // as no graph's is
     if (++bound < kMostOneByOne) continue;
     series.mode().set(true);
-    if (auto ok = series.capture(timed->sample.per_launch_s()); !ok) return tl::unexpected(ok.error());
+    TRY(series.capture(timed.sample.per_launch_s()));
   }
 }
 
@@ -171,9 +164,8 @@ CudaResult<> SampleTimer::settle(LaunchSeries& series, std::int64_t launches, co
   std::size_t queued = 0, done = 0;
   const auto event_of = [&](std::size_t piece) { return piece_ends_[piece % piece_ends_.size()].get(); };
   const auto enqueue_piece = [&]() -> CudaResult<> {
-    const auto count = series.enqueue(launches);
-    if (!count) return tl::unexpected(count.error());
-    counts[queued % counts.size()] = *count;
+    TRY_ASSIGN(const auto count, series.enqueue(launches));
+    counts[queued % counts.size()] = count;
     ++queued;
     return check(cudaEventRecord(event_of(queued), stream), "ending a piece of a lead-in");
   };
@@ -232,9 +224,8 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, const Want
   done = check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "reading a sample's time");
   if (!done) return tl::unexpected(done.error());
   sample.time_s = static_cast<double>(elapsed_ms) * 1e-3;
-  const auto clock_hz = clock_.mean_hz();
-  if (!clock_hz) return tl::unexpected(clock_hz.error());
-  sample.sm_clock_hz = *clock_hz;
+  TRY_ASSIGN(const auto clock_hz, clock_.mean_hz());
+  sample.sm_clock_hz = clock_hz;
   return timed;
 }
 

@@ -30,13 +30,13 @@ CudaResult<Sample> calibrate(LaunchSeries& series, SampleTimer& timer, double ch
   }
   series.mode().choose(probe->per_launch_s());
   if (!series.mode().in_graphs() || probe->per_launch_s() >= kNoGraph_s) return probe;
-  if (auto ok = series.capture(probe->per_launch_s()); !ok) return tl::unexpected(ok.error());
+  TRY(series.capture(probe->per_launch_s()));
   return timer.time(series, series.granule());
 }
 
 CudaResult<> calibrate_once(LaunchSeries& series, bool& calibrated, SampleTimer& timer) {
   if (calibrated) return {};
-  if (const auto probe = calibrate(series, timer); !probe) return tl::unexpected(probe.error());
+  TRY(calibrate(series, timer));
   calibrated = true;
   return {};
 }
@@ -65,12 +65,11 @@ CudaResult<Screening> screen(LaunchSeries& series, SampleTimer& timer, double in
   for (int i = 0; i < 1 + kLaterSamples; ++i) {
     const bool first = i == 0;
     const std::int64_t min_launches = first && estimate_s < kLongLaunch_s ? kFirstSampleLaunches : 1;
-    auto sample = timer.time(
-        series, launches_for(first ? kFirstSample_s : kLaterSample_s, estimate_s, min_launches, series.granule()));
-    if (!sample) return tl::unexpected(sample.error());
-    sample->position = i;
-    screening.samples.push_back(*sample);
-    if (first && clearly_slower(*sample, incumbent_s, kClearlySlower)) {
+    TRY_ASSIGN(auto sample, timer.time(series, launches_for(first ? kFirstSample_s : kLaterSample_s, estimate_s,
+                                                            min_launches, series.granule())));
+    sample.position = i;
+    screening.samples.push_back(sample);
+    if (first && clearly_slower(sample, incumbent_s, kClearlySlower)) {
       screening.cut = true;
       return screening;
     }

@@ -142,7 +142,7 @@ Result<LockedClock> ClockLock::lock(int mhz, const Pause& pause) const {
                                       "leave --lock-clocks out",
                                       device_.uuid(), mhz, *locked.after.sm_mhz),
                           {}};
-  if (auto restored = restore(); !restored) return tl::unexpected(std::move(restored.error()));
+  TRY(restore());
   return tl::unexpected(ineffective);
 }
 

@@ -28,17 +28,14 @@ Result<std::optional<std::vector<BuiltFinalist>>> build_finalists(const SessionC
     if (context.stop.load()) return std::nullopt;
     for (; next < indices.size() && building.size() < slots; ++next) {
       const Variant& variant = state.variant(indices[next]);
-      auto plan = make_plan(context, variant);
-      if (!plan) return tl::unexpected(std::move(plan.error()));
-      auto request = make_build_request(context, variant);
-      if (!request) return tl::unexpected(std::move(request.error()));
-      built[next] = BuiltFinalist{indices[next], std::move(*plan), {}};
-      building.emplace(request->id, next);
-      context.device.submit_build(std::move(*request));
+      TRY_ASSIGN(auto plan, make_plan(context, variant));
+      TRY_ASSIGN(auto request, make_build_request(context, variant));
+      built[next] = BuiltFinalist{indices[next], std::move(plan), {}};
+      building.emplace(request.id, next);
+      context.device.submit_build(std::move(request));
     }
-    auto events = context.device.wait(std::chrono::milliseconds(100));
-    if (!events) return tl::unexpected(std::move(events.error()));
-    for (protocol::Event& event : *events) {
+    TRY_ASSIGN(auto events, context.device.wait(std::chrono::milliseconds(100)));
+    for (protocol::Event& event : events) {
       auto* done = std::get_if<protocol::BuildDone>(&event);
       const auto found = done == nullptr ? building.end() : building.find(done->id);
       if (found == building.end()) continue;

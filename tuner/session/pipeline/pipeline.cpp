@@ -75,7 +75,7 @@ Result<Pipeline::End> Pipeline::run(double after_s, std::optional<double> margin
       if (!halted && state_.decided_count() > decided) continue;
       break;
     }
-    if (auto taken = take_events(kPoll); !taken) return tl::unexpected(std::move(taken.error()));
+    TRY(take_events(kPoll));
     report_progress();
   }
   if (stopped()) return End::kInterrupted;
@@ -102,9 +102,8 @@ bool Pipeline::has_enough() const {
 bool Pipeline::in_flight() const { return trial_ || !building_.empty(); }
 
 Result<void> Pipeline::take_events(std::chrono::milliseconds timeout) {
-  auto events = context_.device.wait(timeout);
-  if (!events) return tl::unexpected(std::move(events.error()));
-  for (protocol::Event& event : *events) {
+  TRY_ASSIGN(auto events, context_.device.wait(timeout));
+  for (protocol::Event& event : events) {
     std::visit([this](auto& done) { handle(std::move(done)); }, event);
   }
   return {};

@@ -54,9 +54,8 @@ Result<ConfirmResult> run_confirm(const SessionContext& context, SearchState& st
   });
   ConfirmResult out;
   while (runner.rounds() < rounds && out.end == RoundRunner::End::kRan && !runner.all_out()) {
-    const auto end = runner.run_round();
-    if (!end) return tl::unexpected(end.error());
-    out.end = *end;
+    TRY_ASSIGN(const auto end, runner.run_round());
+    out.end = end;
     progress.round(runner.rounds(), rounds, contenders, (rounds - runner.rounds()) * round_s);
   }
   if (runner.rounds() > 0) context.store.save_rounds(Stage::kConfirm, contender_samples(runner.field()));

@@ -44,24 +44,22 @@ Result<FinalResult> Final::run(const std::vector<std::size_t>& raced, const std:
     progress_.enter_rounds(
         Progress::Phase::kFinal, plan_.rounds, static_cast<std::int64_t>(picked.size()),
         expected_round_s(plan_.timing, picked.size() + 2, baseline_launch_s(baseline_)) * plan_.rounds);
-    auto finalists = build_finalists(context_, state_, picked);
-    if (!finalists) return tl::unexpected(std::move(finalists.error()));
-    if (!*finalists) {
+    TRY_ASSIGN(auto finalists, build_finalists(context_, state_, picked));
+    if (!finalists) {
       FinalResult stopped;
       stopped.end = RoundRunner::End::kStopped;
       return stopped;
     }
-    std::vector<RoundEntry> field = variant_entries(state_, std::move(**finalists));
+    std::vector<RoundEntry> field = variant_entries(state_, std::move(*finalists));
     if (!field.empty()) {
       add_baselines(field, algorithms);
       RoundRunner runner(context_, Stage::kFinal, plan_.timing, std::move(field), troubles_,
                          [&](const RoundEntry& entry) {
                            if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
                          });
-      const auto end = run_rounds(runner);
-      if (!end) return tl::unexpected(end.error());
+      TRY_ASSIGN(const auto end, run_rounds(runner));
       if (runner.rounds() > 0) context_.store.save_rounds(Stage::kFinal, contender_samples(runner.field()));
-      if (survivors(runner.field()) > 0) return result(runner, *end);
+      if (survivors(runner.field()) > 0) return result(runner, end);
     }
     tried_.insert(picked.begin(), picked.end());
   }

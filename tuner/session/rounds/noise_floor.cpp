@@ -91,19 +91,17 @@ Result<FloorResult> measure_floor(const SessionContext& context, const BaselineR
 
   FloorResult out;
   const double limit_s = std::min(kLongestWarmUp_s, share_s.value_or(kLongestWarmUp_s) / 4);
-  const auto warm = warm_up(context, baseline.best, limit_s, troubles);
-  if (!warm) return tl::unexpected(warm.error());
-  if (*warm == RoundRunner::End::kGaveUp) return given_up(troubles);
+  TRY_ASSIGN(const auto warm, warm_up(context, baseline.best, limit_s, troubles));
+  if (warm == RoundRunner::End::kGaveUp) return given_up(troubles);
 
   RoundRunner runner(context, Stage::kFloor, SampleTiming{kFloorSample_s, 0},
                      {baseline_entry(baseline.best), baseline_entry(baseline.best)}, troubles);
   const auto& field = runner.field();
   const double start_s = context.clock.now_s();
   while (runner.rounds() < rounds) {
-    const auto end = runner.run_round();
-    if (!end) return tl::unexpected(end.error());
-    if (*end == RoundRunner::End::kGaveUp) return given_up(troubles);
-    out.interrupted = *end == RoundRunner::End::kStopped;
+    TRY_ASSIGN(const auto end, runner.run_round());
+    if (end == RoundRunner::End::kGaveUp) return given_up(troubles);
+    out.interrupted = end == RoundRunner::End::kStopped;
     if (out.interrupted) break;
     if (field[0].out || field[1].out) {
       return without("the baseline failed: " + field[field[0].out ? 0 : 1].outcome.reason);

@@ -60,13 +60,12 @@ Result<RaceResult> Race::run() {
   const auto picked = pick();
   const double expected_s = expected_round_s({kRaceSample_s, 0}, picked.size() + 1, launch_s_);
   if (picked.empty() || options_.race_rounds < 1 || !affordable(0, expected_s)) return RaceResult{};
-  auto built = build_finalists(context_, state_, picked);
-  if (!built) return tl::unexpected(std::move(built.error()));
+  TRY_ASSIGN(auto built, build_finalists(context_, state_, picked));
   RaceResult none;
-  if (!*built) none.end = RoundRunner::End::kStopped;
-  if (!*built || (*built)->empty()) return none;
+  if (!built) none.end = RoundRunner::End::kStopped;
+  if (!built || built->empty()) return none;
 
-  std::vector<RoundEntry> field = variant_entries(state_, std::move(**built));
+  std::vector<RoundEntry> field = variant_entries(state_, std::move(*built));
   const auto entrants = static_cast<std::int64_t>(field.size());
   for (const int algorithm : fastest_algorithms(baseline_, kAlgorithms)) field.push_back(baseline_entry(algorithm));
   progress_.take_counts(state_);
@@ -76,10 +75,9 @@ Result<RaceResult> Race::run() {
                      [&](const RoundEntry& entry) {
                        if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
                      });
-  const auto end = run_rounds(runner);
-  if (!end) return tl::unexpected(end.error());
+  TRY_ASSIGN(const auto end, run_rounds(runner));
   if (runner.rounds() > 0) context_.store.save_rounds(Stage::kRace, contender_samples(runner.field()));
-  return result(runner, *end);
+  return result(runner, end);
 }
 
 std::vector<std::size_t> Race::pick() const {

@@ -94,16 +94,15 @@ Result<RoundRunner::End> RoundRunner::run_round() {
   for (int voids = 0; voids < kVoidsThatEnd; ++voids) {
     if (context_.stop.load()) return End::kStopped;
     if (all_out()) return End::kRan;
-    const auto tried = attempt();
-    if (!tried) return tl::unexpected(tried.error());
-    if (hot(*tried)) {
+    TRY_ASSIGN(const auto tried, attempt());
+    if (hot(tried)) {
       ++troubles_.heat_voids;
       jumps = 0;
       if (voids + 1 < kVoidsThatEnd && !pause(pause_s)) return End::kStopped;
       pause_s = std::min(2 * pause_s, kLongestPause_s);
       continue;
     }
-    if (clock_jumped(*tried)) {
+    if (clock_jumped(tried)) {
       if (jumps++ < kJumpsInARow) {
         ++troubles_.clock_voids;
         continue;
@@ -111,11 +110,11 @@ Result<RoundRunner::End> RoundRunner::run_round() {
       ++troubles_.new_levels;
       for (auto& clocks_hz : clocks_hz_) clocks_hz.clear();
     }
-    if (launched_otherwise(*tried)) {
+    if (launched_otherwise(tried)) {
       start_over();
       continue;
     }
-    take(*tried);
+    take(tried);
     return End::kRan;
   }
   troubles_.gave_up = true;
@@ -145,24 +144,23 @@ protocol::RoundRequest RoundRunner::request(std::vector<std::size_t>& active) co
 Result<RoundRunner::Attempt> RoundRunner::attempt() {
   std::vector<std::size_t> active;
   const protocol::RoundRequest request = this->request(active);
-  auto report = context_.device.run_round(request);
-  if (!report) return tl::unexpected(std::move(report.error()));
-  if (report->samples.size() != active.size() || report->outcomes.size() != active.size()) {
+  TRY_ASSIGN(auto report, context_.device.run_round(request));
+  if (report.samples.size() != active.size() || report.outcomes.size() != active.size()) {
     return fail(ErrorKind::kInternal, fmt::format("a round of {} contenders reported {} samples and {} outcomes",
-                                                  active.size(), report->samples.size(), report->outcomes.size()));
+                                                  active.size(), report.samples.size(), report.outcomes.size()));
   }
   Attempt attempt(field_.size());
   for (std::size_t position = 0; position < request.order.size(); ++position) {
     const auto place = static_cast<std::size_t>(request.order[position]);
     RoundEntry& entry = field_[active[place]];
-    if (auto& sample = report->samples[place]) {
+    if (auto& sample = report.samples[place]) {
       sample->stage = stage_;
       sample->round = request.round;
       sample->position = static_cast<int>(position);
       attempt[active[place]] = *sample;
     } else {
       entry.out = true;
-      entry.outcome = report->outcomes[place];
+      entry.outcome = report.outcomes[place];
       if (on_failure_) on_failure_(entry);
     }
   }

@@ -40,10 +40,9 @@ Result<std::vector<std::size_t>> pick(const SessionContext& context, const Searc
   std::vector<RaceKeys> keys;
   const auto clocks = context.options.settled_clocks ? context.options.settled_clocks() : nullptr;
   if (clocks) {
-    auto expected =
-        expected_settled_times(*clocks, context.templates, context.problem, context.device.info(), variants, cycles);
-    if (!expected) return tl::unexpected(std::move(expected.error()));
-    keys.push_back(std::move(*expected));
+    TRY_ASSIGN(auto expected, expected_settled_times(*clocks, context.templates, context.problem, context.device.info(),
+                                                     variants, cycles));
+    keys.push_back(std::move(expected));
   }
   keys.push_back(std::move(cycles));
   std::vector<std::size_t> out;
@@ -70,19 +69,17 @@ std::vector<std::size_t> fastest(const std::vector<RoundEntry>& field, bool vari
 Result<RaceResult> run_settled_race(const SessionContext& context, SearchState& state, const BaselineReport& baseline,
                                     ProgressReporter& progress, RoundTroubles& troubles) {
   const SettledRacePlan plan = settled_race_plan(context.options);
-  const auto picked = pick(context, state, plan.variants);
-  if (!picked) return tl::unexpected(picked.error());
+  TRY_ASSIGN(const auto picked, pick(context, state, plan.variants));
   const double launch_s = baseline_launch_s(baseline);
   const double final_s = expected_final_s(context.options, launch_s, Sampling::kSettled);
   const auto time_left_s = context.time_left_s();
-  if (picked->size() < 2 || (time_left_s && *time_left_s < final_s)) return RaceResult{};
-  auto built = build_finalists(context, state, *picked);
-  if (!built) return tl::unexpected(std::move(built.error()));
+  if (picked.size() < 2 || (time_left_s && *time_left_s < final_s)) return RaceResult{};
+  TRY_ASSIGN(auto built, build_finalists(context, state, picked));
   RaceResult out;
-  if (!*built) out.end = RoundRunner::End::kStopped;
-  if (!*built || (*built)->empty()) return out;
+  if (!built) out.end = RoundRunner::End::kStopped;
+  if (!built || built->empty()) return out;
 
-  std::vector<RoundEntry> field = variant_entries(state, std::move(**built));
+  std::vector<RoundEntry> field = variant_entries(state, std::move(*built));
   const auto entrants = static_cast<std::int64_t>(field.size());
   for (const int algorithm : fastest_algorithms(baseline, plan.algorithms)) field.push_back(baseline_entry(algorithm));
   progress.take_counts(state);
@@ -91,9 +88,8 @@ Result<RaceResult> run_settled_race(const SessionContext& context, SearchState& 
   RoundRunner runner(context, Stage::kRace, plan.timing, std::move(field), troubles, [&](const RoundEntry& entry) {
     if (entry.index) record_failure(context, state, *entry.index, entry.outcome);
   });
-  const auto end = runner.run_round();
-  if (!end) return tl::unexpected(end.error());
-  out.end = *end;
+  TRY_ASSIGN(const auto end, runner.run_round());
+  out.end = end;
   progress.round(runner.rounds(), 1, entrants, final_s);
   if (runner.rounds() > 0) context.store.save_rounds(Stage::kRace, contender_samples(runner.field()));
   out.entrants = measured_variants(runner.field());

@@ -43,10 +43,9 @@ Result<SteadyRun> measure_steady_run(const SessionContext& context, const Baseli
   if (!has_baseline || context.options.conditions.regime == Regime::kBurst) return SteadyRun{};
   progress.enter_rounds(Progress::Phase::kSteady, 1, 0, kSettledSample.sample_s + kSettledSample.settle_s);
   RoundRunner runner(context, Stage::kSteady, kSettledSample, {baseline_entry(baseline.best)}, troubles);
-  const auto end = runner.run_round();
-  if (!end) return tl::unexpected(end.error());
+  TRY_ASSIGN(const auto end, runner.run_round());
   SteadyRun out;
-  out.end = *end;
+  out.end = end;
   const std::vector<Sample>& samples = runner.field().front().samples;
   if (samples.empty() || !samples.front().lead_in_s) return out;
   context.store.save_rounds(Stage::kSteady, contender_samples(runner.field()));

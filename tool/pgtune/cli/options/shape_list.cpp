@@ -27,26 +27,23 @@ std::vector<std::string> words_of(std::string_view line) {
 
 /// Precondition: there are words.
 Result<ListedShape> parse_words(const std::vector<std::string>& words) {
-  auto problem = parse_shape(words.front());
-  if (!problem) return tl::unexpected(problem.error());
-  ListedShape shape{.problem = *problem};
+  TRY_ASSIGN(auto problem, parse_shape(words.front()));
+  ListedShape shape{.problem = problem};
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "out" && i + 1 < words.size() && !shape.output) {
-      auto output = parse_output_type(words[++i]);
-      if (!output) return tl::unexpected(output.error());
-      shape.output = *output;
+      TRY_ASSIGN(auto output, parse_output_type(words[++i]));
+      shape.output = output;
     } else if (word == "epilogue" && i + 1 < words.size() && !shape.epilogue) {
-      auto epilogue = parse_epilogue(words[++i]);
-      if (!epilogue) return tl::unexpected(epilogue.error());
-      shape.epilogue = *epilogue;
+      TRY_ASSIGN(auto epilogue, parse_epilogue(words[++i]));
+      shape.epilogue = epilogue;
     } else if (word == "batch" && i + 1 < words.size() && !shape.batch) {
       shape.batch = words[++i];
     } else if (word == "chained" && !shape.chained) {
       shape.chained = true;
     } else if (const auto dtype = parse_dtype(word); dtype && !shape.dtype) {
       shape.dtype = *dtype;
-    } else if (with_layout(*problem, word) && !shape.layout) {
+    } else if (with_layout(problem, word) && !shape.layout) {
       shape.layout = word;
     } else {
       return fail(

@@ -68,25 +68,22 @@ CudaResult<Best> best_of(CeilingLoad::Launch launch, SampleTimer& timer, cudaStr
                          double warm_up_s = kCeilingWarmUp_s) {
   CeilingLoad load(std::move(launch));
   LaunchSeries series(load, {}, stream);
-  const auto probe = calibrate(series, timer);
-  if (!probe) return tl::unexpected(probe.error());
-  const auto launches = [&](double time_s) { return launches_for(time_s, probe->per_launch_s(), 1, series.granule()); };
+  TRY_ASSIGN(const auto probe, calibrate(series, timer));
+  const auto launches = [&](double time_s) { return launches_for(time_s, probe.per_launch_s(), 1, series.granule()); };
   Best best;
   for (int i = 0; i < kRepetitions; ++i) {
-    const auto sample = timer.time(series, launches(kSample_s), i == 0 ? launches(warm_up_s) : 0);
-    if (!sample) return tl::unexpected(sample.error());
-    best.launches_per_s = std::max(best.launches_per_s, 1 / sample->per_launch_s());
-    best.sm_clock_hz += sample->sm_clock_hz / kRepetitions;
+    TRY_ASSIGN(const auto sample, timer.time(series, launches(kSample_s), i == 0 ? launches(warm_up_s) : 0));
+    best.launches_per_s = std::max(best.launches_per_s, 1 / sample.per_launch_s());
+    best.sm_clock_hz += sample.sm_clock_hz / kRepetitions;
   }
   return best;
 }
 
 CudaResult<Ceilings> measure(const CeilingsPlan& plan, const CeilingKernels& kernels, SampleTimer& timer,
                              cudaStream_t stream) {
-  auto memory = DeviceBuffer::allocate(2 * plan.copy_bytes);
-  if (!memory) return tl::unexpected(memory.error());
-  const std::uint64_t from = memory->address(), to = from + static_cast<std::uint64_t>(plan.copy_bytes);
-  if (auto ok = kernels.fill({from, memory->bytes()}, stream); !ok) return tl::unexpected(ok.error());
+  TRY_ASSIGN(auto memory, DeviceBuffer::allocate(2 * plan.copy_bytes));
+  const std::uint64_t from = memory.address(), to = from + static_cast<std::uint64_t>(plan.copy_bytes);
+  TRY(kernels.fill({from, memory.bytes()}, stream));
 
   const auto dram = best_of([&](cudaStream_t on) { return kernels.copy(from, to, on); }, timer, stream);
   if (!dram) return tl::unexpected(dram.error());
@@ -110,9 +107,8 @@ Result<void> measure_tensor_cores(const DeviceInfo& device, const Driver& driver
                                   cudaStream_t stream, Ceilings& ceilings) {
   const std::vector<Dtype> dtypes = tensor_ceiling_dtypes(device);
   if (dtypes.empty()) return {};
-  const auto cubin = compile_tensor_ceilings(device.architecture);
-  if (!cubin) return tl::unexpected(cubin.error());
-  const auto kernels = TensorCeilingKernels::load(driver, *cubin, device);
+  TRY_ASSIGN(const auto cubin, compile_tensor_ceilings(device.architecture));
+  const auto kernels = TensorCeilingKernels::load(driver, cubin, device);
   if (!kernels) return tl::unexpected(to_error(kernels.error()));
   for (const Dtype dtype : dtypes) {
     const auto best =
@@ -166,14 +162,12 @@ Result<std::string> compile_ceiling_kernels(const std::string& architecture) {
 
 CudaResult<std::unique_ptr<CeilingKernels>> CeilingKernels::load(const Driver& driver, const std::string& cubin,
                                                                  const CeilingsPlan& plan) {
-  auto module = Module::load(driver, cubin);
-  if (!module) return tl::unexpected(module.error());
-  std::unique_ptr<CeilingKernels> kernels(new CeilingKernels(driver, std::move(*module), plan));
+  TRY_ASSIGN(auto module, Module::load(driver, cubin));
+  std::unique_ptr<CeilingKernels> kernels(new CeilingKernels(driver, std::move(module), plan));
   static_assert(kCeilingSymbols.size() == kCount);
   for (std::size_t i = 0; i < kCount; ++i) {
-    auto function = kernels->module_.function(kCeilingSymbols[i]);
-    if (!function) return tl::unexpected(function.error());
-    kernels->functions_[i] = *function;
+    TRY_ASSIGN(auto function, kernels->module_.function(kCeilingSymbols[i]));
+    kernels->functions_[i] = function;
   }
   return kernels;
 }
@@ -226,13 +220,11 @@ Result<std::string> compile_tensor_ceilings(const std::string& architecture) {
 CudaResult<std::unique_ptr<TensorCeilingKernels>> TensorCeilingKernels::load(const Driver& driver,
                                                                              const std::string& cubin,
                                                                              const DeviceInfo& device) {
-  auto module = Module::load(driver, cubin);
-  if (!module) return tl::unexpected(module.error());
-  std::unique_ptr<TensorCeilingKernels> kernels(new TensorCeilingKernels(driver, std::move(*module), device));
+  TRY_ASSIGN(auto module, Module::load(driver, cubin));
+  std::unique_ptr<TensorCeilingKernels> kernels(new TensorCeilingKernels(driver, std::move(module), device));
   for (const Dtype dtype : tensor_ceiling_dtypes(device)) {
-    auto function = kernels->module_.function(symbol_of(dtype).c_str());
-    if (!function) return tl::unexpected(function.error());
-    kernels->functions_[dtype] = *function;
+    TRY_ASSIGN(auto function, kernels->module_.function(symbol_of(dtype).c_str()));
+    kernels->functions_[dtype] = function;
   }
   return kernels;
 }
@@ -259,15 +251,13 @@ Result<Ceilings> measure_ceilings(const DeviceInfo& device, const Driver& driver
   if (auto ok = check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for free memory"); !ok) {
     return tl::unexpected(to_error(ok.error()));
   }
-  const auto plan = plan_ceilings(device, static_cast<std::int64_t>(free_bytes));
-  if (!plan) return tl::unexpected(plan.error());
-  const auto cubin = compile_ceiling_kernels(device.architecture);
-  if (!cubin) return tl::unexpected(cubin.error());
-  const auto kernels = CeilingKernels::load(driver, *cubin, *plan);
+  TRY_ASSIGN(const auto plan, plan_ceilings(device, static_cast<std::int64_t>(free_bytes)));
+  TRY_ASSIGN(const auto cubin, compile_ceiling_kernels(device.architecture));
+  const auto kernels = CeilingKernels::load(driver, cubin, plan);
   if (!kernels) return tl::unexpected(to_error(kernels.error()));
-  auto ceilings = measure(*plan, **kernels, timer, stream);
+  auto ceilings = measure(plan, **kernels, timer, stream);
   if (!ceilings) return tl::unexpected(to_error(ceilings.error()));
-  if (auto ok = measure_tensor_cores(device, driver, timer, stream, *ceilings); !ok) return tl::unexpected(ok.error());
+  TRY(measure_tensor_cores(device, driver, timer, stream, *ceilings));
   return *ceilings;
 }
 

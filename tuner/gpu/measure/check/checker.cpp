@@ -122,29 +122,22 @@ CudaResult<std::unique_ptr<Checker>> Checker::create(const HelperKernels& kernel
                                                      const OperationKernels& operation, cudaStream_t stream) {
   std::unique_ptr<Checker> checker(new Checker(kernels, buffers, operation, stream));
   const std::int64_t elements = result_elements(operation.operation());
-  auto reference = DeviceBuffer::allocate(elements * static_cast<std::int64_t>(sizeof(double)));
-  if (!reference) return tl::unexpected(reference.error());
-  auto scale = DeviceBuffer::allocate(elements * static_cast<std::int64_t>(sizeof(float)));
-  if (!scale) return tl::unexpected(scale.error());
+  TRY_ASSIGN(auto reference, DeviceBuffer::allocate(elements * static_cast<std::int64_t>(sizeof(double))));
+  TRY_ASSIGN(auto scale, DeviceBuffer::allocate(elements * static_cast<std::int64_t>(sizeof(float))));
   const std::int64_t residuals = operation.operation().has_residuals() ? elements : 0;
-  auto residual = DeviceBuffer::allocate(residuals * static_cast<std::int64_t>(sizeof(double)));
-  if (!residual) return tl::unexpected(residual.error());
-  auto residual_scale = DeviceBuffer::allocate(residuals * static_cast<std::int64_t>(sizeof(float)));
-  if (!residual_scale) return tl::unexpected(residual_scale.error());
-  auto results = DeviceBuffer::allocate(sizeof(Results));
-  if (!results) return tl::unexpected(results.error());
-  auto start = create_event();
-  if (!start) return tl::unexpected(start.error());
-  auto stop = create_event();
-  if (!stop) return tl::unexpected(stop.error());
-  checker->start_ = std::move(*start);
-  checker->stop_ = std::move(*stop);
-  checker->reference_ = std::move(*reference);
-  checker->scale_ = std::move(*scale);
-  checker->residual_ = std::move(*residual);
-  checker->residual_scale_ = std::move(*residual_scale);
-  checker->results_ = std::move(*results);
-  if (auto ok = checker->refer_to(kReferenceCopy); !ok) return tl::unexpected(ok.error());
+  TRY_ASSIGN(auto residual, DeviceBuffer::allocate(residuals * static_cast<std::int64_t>(sizeof(double))));
+  TRY_ASSIGN(auto residual_scale, DeviceBuffer::allocate(residuals * static_cast<std::int64_t>(sizeof(float))));
+  TRY_ASSIGN(auto results, DeviceBuffer::allocate(sizeof(Results)));
+  TRY_ASSIGN(auto start, create_event());
+  TRY_ASSIGN(auto stop, create_event());
+  checker->start_ = std::move(start);
+  checker->stop_ = std::move(stop);
+  checker->reference_ = std::move(reference);
+  checker->scale_ = std::move(scale);
+  checker->residual_ = std::move(residual);
+  checker->residual_scale_ = std::move(residual_scale);
+  checker->results_ = std::move(results);
+  TRY(checker->refer_to(kReferenceCopy));
   return checker;
 }
 
@@ -228,9 +221,7 @@ CudaResult<> Checker::clear_results() {
 }
 
 CudaResult<Checker::Results> Checker::fetch_results() {
-  if (auto ok = pgtune::gpu::check(cudaStreamSynchronize(stream_), "examining the result"); !ok) {
-    return tl::unexpected(ok.error());
-  }
+  TRY(pgtune::gpu::check(cudaStreamSynchronize(stream_), "examining the result"));
   Results results;
   return fetch(&results, results_.address(), 1).map([&] { return results; });
 }
@@ -246,7 +237,7 @@ CudaResult<CheckVerdict> Checker::check(Launchable& launchable, double limit_s) 
     verdict.fault = std::move(found->fault);
     if (!verdict.fault.empty()) return verdict;
   }
-  if (auto ok = launchable.reset(0, stream_); !ok) return tl::unexpected(ok.error());
+  TRY(launchable.reset(0, stream_));
   return verdict;
 }
 
@@ -262,14 +253,14 @@ CudaResult<CheckVerdict> Checker::check_on(Launchable& launchable, std::size_t c
       findings = examine(launchable, copy, limit_s);
       if (!findings) return tl::unexpected(findings.error());
       fault = fault_text(*findings, operation());
-      if (const auto again = restore(); !again) return tl::unexpected(again.error());
+      TRY(restore());
     }
   }
   return CheckVerdict{check_report(*findings), fault, launch_s_};
 }
 
 CudaResult<double> Checker::launch(Launchable& launchable, std::size_t copy, double limit_s) {
-  if (auto ok = launchable.reset(copy, stream_); !ok) return tl::unexpected(ok.error());
+  TRY(launchable.reset(copy, stream_));
   const int launches = launchable.keeps_state() ? 2 : 1;
   for (int i = 0; i < launches; ++i) {
     auto ok =
@@ -291,35 +282,33 @@ CudaResult<double> Checker::launch(Launchable& launchable, std::size_t copy, dou
 CudaResult<CheckFindings> Checker::examine(Launchable& launchable, std::size_t copy, double limit_s) {
   // The guarded places share their memory, so each begins with its data.
   if (copy >= buffers_->copies().size()) {
-    if (auto ok = buffers_->fill(copy, stream_); !ok) return tl::unexpected(ok.error());
+    TRY(buffers_->fill(copy, stream_));
   }
-  const auto launch_s = launch(launchable, copy, limit_s);
-  if (!launch_s) return tl::unexpected(launch_s.error());
-  launch_s_ = *launch_s;
+  TRY_ASSIGN(const auto launch_s, launch(launchable, copy, limit_s));
+  launch_s_ = launch_s;
   return look(launchable, copy, kPoison);
 }
 
 CudaResult<CheckFindings> Checker::look(Launchable& launchable, std::size_t copy, std::uint32_t poison) {
-  if (auto ok = clear_results(); !ok) return tl::unexpected(ok.error());
-  if (auto ok = launchable.deliver(copy, stream_); !ok) return tl::unexpected(ok.error());
+  TRY(clear_results());
+  TRY(launchable.deliver(copy, stream_));
 
-  if (auto ok = enqueue_residuals(copy); !ok) return tl::unexpected(ok.error());
-  if (auto ok = enqueue_comparison(copy, poison); !ok) return tl::unexpected(ok.error());
+  TRY(enqueue_residuals(copy));
+  TRY(enqueue_comparison(copy, poison));
   const std::vector<Guard> guards = this->guards(launchable, copy);
-  if (auto ok = enqueue_guards(guards); !ok) return tl::unexpected(ok.error());
-  if (auto ok = enqueue_sums(copy, kSumInputs, kSumReference); !ok) return tl::unexpected(ok.error());
-  const auto results = fetch_results();
-  if (!results) return tl::unexpected(results.error());
+  TRY(enqueue_guards(guards));
+  TRY(enqueue_sums(copy, kSumInputs, kSumReference));
+  TRY_ASSIGN(const auto results, fetch_results());
 
   CheckFindings findings;
-  findings.comparison = results->comparison;
-  findings.guards = changed_ones(guards, *results);
+  findings.comparison = results.comparison;
+  findings.guards = changed_ones(guards, results);
   const std::vector<WatchedInput> inputs = buffers_->watched_inputs(copy);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (results->sums.at(i) != expected_.at(i)) findings.changed_operands.push_back(inputs[i].name);
+    if (results.sums.at(i) != expected_.at(i)) findings.changed_operands.push_back(inputs[i].name);
   }
   if (findings.comparison.wrong > 0) {
-    if (auto ok = fetch_first_wrong(copy, poison, findings); !ok) return tl::unexpected(ok.error());
+    TRY(fetch_first_wrong(copy, poison, findings));
   }
   return findings;
 }
@@ -377,16 +366,15 @@ CudaResult<> Checker::fetch_first_wrong(std::size_t copy, std::uint32_t poison, 
 
 CudaResult<bool> Checker::restore() {
   for (std::size_t i = 0; i < buffers_->copies().size(); ++i) {
-    if (auto ok = buffers_->fill(i, stream_); !ok) return tl::unexpected(ok.error());
+    TRY(buffers_->fill(i, stream_));
   }
-  if (auto ok = clear_results(); !ok) return tl::unexpected(ok.error());
-  if (auto ok = enqueue_sums(kReferenceCopy, kSumReference, kSumCount); !ok) return tl::unexpected(ok.error());
-  const auto results = fetch_results();
-  if (!results) return tl::unexpected(results.error());
-  if (results->sums[kSumReference] == expected_[kSumReference] && results->sums[kSumScale] == expected_[kSumScale]) {
+  TRY(clear_results());
+  TRY(enqueue_sums(kReferenceCopy, kSumReference, kSumCount));
+  TRY_ASSIGN(const auto results, fetch_results());
+  if (results.sums[kSumReference] == expected_[kSumReference] && results.sums[kSumScale] == expected_[kSumScale]) {
     return false;
   }
-  if (auto ok = refer_to(kReferenceCopy); !ok) return tl::unexpected(ok.error());
+  TRY(refer_to(kReferenceCopy));
   return true;
 }
 

@@ -104,12 +104,11 @@ void GuardedMemory::Release::operator()(Mapping* mapping) const noexcept { delet
 CudaResult<GuardedMemory> GuardedMemory::allocate(const Driver& driver, std::int64_t bytes, std::int64_t alignment) {
   GuardedMemory memory;
   if (bytes == 0) return memory;
-  const auto device = device_that_maps(driver);
-  if (!device) return tl::unexpected(device.error());
+  TRY_ASSIGN(const auto device, device_that_maps(driver));
   memory.mapping_.reset(new Mapping(driver));
   memory.bytes_ = bytes;
   memory.alignment_ = alignment;
-  if (auto ok = memory.mapping_->map(*device, bytes + kGuardBytes); !ok) return tl::unexpected(ok.error());
+  TRY(memory.mapping_->map(device, bytes + kGuardBytes));
   return memory;
 }
 

@@ -54,9 +54,8 @@ Result<std::string> HelperKernels::compile(const std::string& architecture) {
 
 Result<std::unique_ptr<HelperKernels>> HelperKernels::load(const Driver& driver, const std::string& architecture,
                                                            int sm_count) {
-  const auto cubin = compile(architecture);
-  if (!cubin) return tl::unexpected(cubin.error());
-  return load_cubin(driver, *cubin, sm_count);
+  TRY_ASSIGN(const auto cubin, compile(architecture));
+  return load_cubin(driver, cubin, sm_count);
 }
 
 Result<std::unique_ptr<HelperKernels>> HelperKernels::load_cubin(const Driver& driver, const std::string& cubin,

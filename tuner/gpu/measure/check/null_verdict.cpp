@@ -22,16 +22,14 @@ Result<void> require_wrong(const OperationProblem& operation, const Result<std::
 }
 
 Result<void> require_right_reference(const OperationProblem& operation, NullResults& results) {
-  const auto unwritten = results.unwritten();
-  if (!unwritten) return tl::unexpected<Error>(unwritten.error());
+  TRY_ASSIGN(const auto unwritten, results.unwritten());
   std::int64_t elements = 0;
   for (const OperationBuffer& buffer : operation.buffers) elements += buffer.is_output() ? buffer.elements() : 0;
-  if (*unwritten > 0)
+  if (unwritten > 0)
     return fail(ErrorKind::kUsage, fmt::format("the reference of the operation '{}' leaves {} of {} elements unwritten",
-                                               operation.name, *unwritten, elements));
-  const auto wrong = results.wrong_of_reference();
-  if (!wrong) return tl::unexpected<Error>(wrong.error());
-  if (*wrong > 0)
+                                               operation.name, unwritten, elements));
+  TRY_ASSIGN(const auto wrong, results.wrong_of_reference());
+  if (wrong > 0)
     return rejected(operation, fmt::format("the reference itself, rounded to the outputs' types, does not pass: the "
                                            "error rule is too tight, or the reference writes what its output cannot "
                                            "hold{}",

@@ -20,9 +20,8 @@ std::uint64_t copy_seed(std::uint64_t seed, std::size_t copy) { return seed + co
 CudaResult<OperandBuffers> OperandBuffers::allocate(const HelperKernels& kernels, const OperationKernels& operation,
                                                     const Data& data, std::int64_t copies, cudaStream_t stream) {
   OperandBuffers buffers(kernels, operation, data);
-  auto memory = DeviceBuffer::allocate(buffers.layout_.copy_bytes * copies);
-  if (!memory) return tl::unexpected(memory.error());
-  buffers.memory_ = std::move(*memory);
+  TRY_ASSIGN(auto memory, DeviceBuffer::allocate(buffers.layout_.copy_bytes * copies));
+  buffers.memory_ = std::move(memory);
   for (std::size_t i = 0; i < static_cast<std::size_t>(copies); ++i) {
     buffers.copies_.push_back(buffers.layout_.at(buffers.copy_address(i)));
     const std::string filling = fmt::format("filling the buffers of the operation '{}'", operation.operation().name);
@@ -48,9 +47,8 @@ CudaResult<> OperandBuffers::add_guarded_places(const Driver& driver) {
     if (buffer.absent) continue;
     // pgtune's own kernels take buffers by words.
     const std::int64_t alignment = std::max<std::int64_t>(buffer.alignment, sizeof(kPoison));
-    auto memory = GuardedMemory::allocate(driver, buffer.bytes(), alignment);
-    if (!memory) return tl::unexpected(memory.error());
-    guarded.push_back({buffer.title(), buffer.is_output(), i, std::move(*memory)});
+    TRY_ASSIGN(auto memory, GuardedMemory::allocate(driver, buffer.bytes(), alignment));
+    guarded.push_back({buffer.title(), buffer.is_output(), i, std::move(memory)});
   }
   for (std::size_t i = 0; i < kGuardedPlaces.size(); ++i) {
     std::vector<DeviceSpan>& places = guarded_sets_.at(i).buffers;
@@ -125,7 +123,7 @@ std::vector<WatchedInput> OperandBuffers::watched_inputs(std::size_t index) cons
 CudaResult<std::vector<NamedScalar>> OperandBuffers::counts(cudaStream_t stream) const {
   std::vector<NamedScalar> out;
   if (operation_->operation().counts.empty()) return out;
-  if (auto ok = check(cudaStreamSynchronize(stream), "filling buffers"); !ok) return tl::unexpected(ok.error());
+  TRY(check(cudaStreamSynchronize(stream), "filling buffers"));
   const OperationProblem& operation = operation_->operation();
   std::vector<std::byte> stored;
   for (const OperationCount& count : operation.counts) {

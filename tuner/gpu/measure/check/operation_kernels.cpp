@@ -92,13 +92,11 @@ Result<std::string> OperationKernels::compile(const OperationProblem& operation,
   std::vector<std::string> options{"--gpu-architecture=" + architecture, "--std=c++17"};
   for (const OperationBuffer& buffer : operation.buffers)
     options.push_back(fmt::format("-DTYPE_{}={}", buffer.name, static_cast<int>(buffer.type)));
-  const auto toolkit = find_toolkit();
-  if (!toolkit) return tl::unexpected(toolkit.error());
-  const CubinKey key = key_of(source, options, *toolkit);
+  TRY_ASSIGN(const auto toolkit, find_toolkit());
+  const CubinKey key = key_of(source, options, toolkit);
   if (auto cubin = CompiledOnce::instance().find(key)) return std::move(*cubin);
-  auto program = NvrtcProgram::create(source);
-  if (!program) return tl::unexpected(program.error());
-  Compilation compiled = program->compile(options);
+  TRY_ASSIGN(auto program, NvrtcProgram::create(source));
+  Compilation compiled = program.compile(options);
   if (compiled.status == NVRTC_SUCCESS) {
     CompiledOnce::instance().keep(key, compiled.cubin);
     return std::move(compiled.cubin);
@@ -110,9 +108,8 @@ Result<std::string> OperationKernels::compile(const OperationProblem& operation,
 Result<std::unique_ptr<OperationKernels>> OperationKernels::create(const Driver& driver, const HelperKernels& kernels,
                                                                    OperationHandle operation,
                                                                    const std::string& architecture) {
-  const auto cubin = compile(*operation, architecture);
-  if (!cubin) return tl::unexpected(cubin.error());
-  auto module = Module::load(driver, *cubin);
+  TRY_ASSIGN(const auto cubin, compile(*operation, architecture));
+  auto module = Module::load(driver, cubin);
   if (!module) return tl::unexpected(to_error(module.error()));
   std::set<std::string> symbols;
   for (const ReferenceLaunch& pass : operation->reference) symbols.insert(pass.symbol);
@@ -155,9 +152,8 @@ CudaResult<> OperationKernels::allocate_initial() {
   initial_.resize(operation_->buffers.size());
   for (std::size_t i = 0; i < initial_.size(); ++i) {
     if (!refers_elsewhere(operation_->buffers[i])) continue;
-    auto memory = DeviceBuffer::allocate(operation_->buffers[i].bytes());
-    if (!memory) return tl::unexpected(memory.error());
-    initial_[i] = std::move(*memory);
+    TRY_ASSIGN(auto memory, DeviceBuffer::allocate(operation_->buffers[i].bytes()));
+    initial_[i] = std::move(memory);
   }
   return {};
 }
@@ -293,8 +289,7 @@ CudaResult<> OperationKernels::clear(const ReferenceMemory& memory, cudaStream_t
 CudaResult<> OperationKernels::launch(const ReferenceLaunch& launch, const OperandSet& operands,
                                       const OperandSet* results, std::uint64_t seed, const ReferenceMemory& memory,
                                       cudaStream_t stream) const {
-  const auto function = module_.function(launch.symbol);
-  if (!function) return tl::unexpected(function.error());
+  TRY_ASSIGN(const auto function, module_.function(launch.symbol));
   const auto first_of = [&](std::size_t buffer) {
     std::uint64_t first = 0;
     for (const Output& output : outputs_) {
@@ -340,7 +335,7 @@ CudaResult<> OperationKernels::launch(const ReferenceLaunch& launch, const Opera
   std::vector<void*> pointers;
   for (std::uint64_t& value : values) pointers.push_back(&value);
   const CUlaunchConfig config = launch_config(launch.grid, launch.block, stream);
-  return check(driver_->launch_kernel(&config, *function, pointers.data(), nullptr),
+  return check(driver_->launch_kernel(&config, function, pointers.data(), nullptr),
                fmt::format("launching {} of the operation '{}'", launch.symbol, operation_->name));
 }
 

@@ -60,7 +60,7 @@ Verification::Verification(LaunchesToVerify& launches, const protocol::VerifyReq
 CudaResult<protocol::VerifyReport> Verification::run() {
   const auto examined = examine();
   if (!examined && examined.error().sticky) return tl::unexpected(examined.error());
-  if (auto ok = launches_->restore(); !ok) return tl::unexpected(ok.error());
+  TRY(launches_->restore());
   if (!examined) return tl::unexpected(examined.error());
   report_.launches = poisoned_;
   report_.poisoned_s = middle_of(poisoned_s_);
@@ -90,9 +90,8 @@ CudaResult<> Verification::judge_first_launches() {
   constexpr const char* kWhen = "with other data";
   for (std::size_t set = 0; set < sets_; ++set) {
     if (auto ok = refer(set).and_then([&] { return look(set, kWhen); }); !ok || failed()) return ok;
-    const auto expected = sum(set);
-    if (!expected) return tl::unexpected(expected.error());
-    expected_.push_back(*expected);
+    TRY_ASSIGN(const auto expected, sum(set));
+    expected_.push_back(expected);
     if (auto ok = judge_set(set, kWhen); !ok || failed()) return ok;
   }
   return {};
@@ -155,10 +154,9 @@ CudaResult<> Verification::launch_as_timed() {
 
 CudaResult<> Verification::look_after_guards() {
   for (std::size_t copy = 0; copy < copies(); ++copy) {
-    const auto fault = launches_->guard_fault(copy);
-    if (!fault) return tl::unexpected(fault.error());
-    if (fault->empty()) continue;
-    report_.outcome = {OutcomeKind::kWrongResult, fmt::format("verified after the final: {}", *fault)};
+    TRY_ASSIGN(const auto fault, launches_->guard_fault(copy));
+    if (fault.empty()) continue;
+    report_.outcome = {OutcomeKind::kWrongResult, fmt::format("verified after the final: {}", fault)};
     return {};
   }
   return {};
@@ -226,19 +224,17 @@ CudaResult<> Verification::refer(std::size_t set) {
 }
 
 CudaResult<> Verification::judge_set(std::size_t set, const char* when) {
-  const auto found = launches_->sums(set, sets_);
-  if (!found) return tl::unexpected(found.error());
-  for (std::size_t i = 0; i < found->size(); ++i) {
-    if ((*found)[i] == expected_[set]) continue;
+  TRY_ASSIGN(const auto found, launches_->sums(set, sets_));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i] == expected_[set]) continue;
     if (auto ok = judge_if_different(set + i * sets_, when); !ok || failed()) return ok;
   }
   return {};
 }
 
 CudaResult<> Verification::judge_if_different(std::size_t copy, const char* when) {
-  const auto found = sum(copy);
-  if (!found) return tl::unexpected(found.error());
-  if (*found == expected_[set_of(copy)]) return {};
+  TRY_ASSIGN(const auto found, sum(copy));
+  if (found == expected_[set_of(copy)]) return {};
   // Data decide what is judged, and this was the sum of what is judged of the set that was referred to last.
   auto ok = refer(set_of(copy)).and_then([&] { return look_if_different(copy, when); });
   if (ok && report_.deterministic) sets_are_judged_alike_ = false;
@@ -246,35 +242,30 @@ CudaResult<> Verification::judge_if_different(std::size_t copy, const char* when
 }
 
 CudaResult<> Verification::look_if_different(std::size_t copy, const char* when) {
-  const auto found = sum(copy);
-  if (!found) return tl::unexpected(found.error());
-  if (*found == expected_[set_of(copy)]) return {};
+  TRY_ASSIGN(const auto found, sum(copy));
+  if (found == expected_[set_of(copy)]) return {};
   report_.deterministic = false;
   return look(copy, when);
 }
 
 CudaResult<> Verification::look(std::size_t copy, const char* when) {
-  const auto fault = launches_->fault(copy, poisons_[copy]);
-  if (!fault) return tl::unexpected(fault.error());
-  if (fault->empty()) return {};
+  TRY_ASSIGN(const auto fault, launches_->fault(copy, poisons_[copy]));
+  if (fault.empty()) return {};
   report_.outcome = {
       OutcomeKind::kWrongResult,
-      fmt::format("verified after the final: {} (launch {}, operand copy {}): {}", when, last_[copy], copy, *fault)};
+      fmt::format("verified after the final: {} (launch {}, operand copy {}): {}", when, last_[copy], copy, fault)};
   return {};
 }
 
 CudaResult<std::unique_ptr<SeriesToVerify>> SeriesToVerify::create(OperandBuffers& buffers, Checker& checker,
                                                                    LaunchSeries& series, double launch_limit_s) {
   std::unique_ptr<SeriesToVerify> out(new SeriesToVerify(buffers, checker, series, launch_limit_s));
-  auto start = create_event();
-  if (!start) return tl::unexpected(start.error());
-  auto stop = create_event();
-  if (!stop) return tl::unexpected(stop.error());
-  auto sums = DeviceBuffer::allocate(static_cast<std::int64_t>(out->copies() * sizeof(std::uint64_t)));
-  if (!sums) return tl::unexpected(sums.error());
-  out->start_ = std::move(*start);
-  out->stop_ = std::move(*stop);
-  out->sums_ = std::move(*sums);
+  TRY_ASSIGN(auto start, create_event());
+  TRY_ASSIGN(auto stop, create_event());
+  TRY_ASSIGN(auto sums, DeviceBuffer::allocate(static_cast<std::int64_t>(out->copies() * sizeof(std::uint64_t))));
+  out->start_ = std::move(start);
+  out->stop_ = std::move(stop);
+  out->sums_ = std::move(sums);
   out->hold_ = kFirstHold;
   if (series.launchable().wants_persisting_l2()) out->persisting_.emplace();
   return out;

@@ -49,7 +49,7 @@ CudaResult<std::unique_ptr<EnergyLoad>> EnergyLoad::start(LaunchSeries& series, 
                                                           const HelperKernels& kernels, int sm_count,
                                                           const std::function<double()>& now_s) {
   std::unique_ptr<EnergyLoad> load(new EnergyLoad(series, kernels, static_cast<std::size_t>(sm_count)));
-  if (auto ok = load->prepare(per_launch_s, now_s); !ok) return tl::unexpected(ok.error());
+  TRY(load->prepare(per_launch_s, now_s));
   load->thread_ = std::thread([raw = load.get()] { raw->run(); });
   return load;
 }
@@ -64,17 +64,14 @@ CudaResult<> EnergyLoad::prepare(double per_launch_s, const std::function<double
   if (auto ok = check(cudaGetDevice(&device_), "asking for the device"); !ok) return ok;
   for (Slot& slot : slots_) {
     for (Event* event : {&slot.start, &slot.stop}) {
-      auto created = create_blocking_event();
-      if (!created) return tl::unexpected(created.error());
-      *event = std::move(*created);
+      TRY_ASSIGN(auto created, create_blocking_event());
+      *event = std::move(created);
     }
   }
-  auto clocks = DeviceBuffer::allocate(static_cast<std::int64_t>(2 * sm_count_ * sizeof(ClockReading)));
-  if (!clocks) return tl::unexpected(clocks.error());
-  clocks_ = std::move(*clocks);
-  auto base = create_event();
-  if (!base) return tl::unexpected(base.error());
-  base_ = std::move(*base);
+  TRY_ASSIGN(auto clocks, DeviceBuffer::allocate(static_cast<std::int64_t>(2 * sm_count_ * sizeof(ClockReading))));
+  clocks_ = std::move(clocks);
+  TRY_ASSIGN(auto base, create_event());
+  base_ = std::move(base);
 
   const cudaStream_t stream = series_->stream();
   auto done =
@@ -121,11 +118,9 @@ CudaResult<> EnergyLoad::enqueue_chunk() {
 CudaResult<> EnergyLoad::retire_chunk() {
   const Slot& slot = slots_[retired_ % kInFlight];
   if (auto ok = check(cudaEventSynchronize(slot.stop.get()), "running a chunk"); !ok) return ok;
-  const auto since_s = elapsed_s(base_, slot.start);
-  if (!since_s) return tl::unexpected(since_s.error());
-  const auto time_s = elapsed_s(slot.start, slot.stop);
-  if (!time_s) return tl::unexpected(time_s.error());
-  chunks_.push_back({base_s_ + *since_s, *time_s, slot.launches});
+  TRY_ASSIGN(const auto since_s, elapsed_s(base_, slot.start));
+  TRY_ASSIGN(const auto time_s, elapsed_s(slot.start, slot.stop));
+  chunks_.push_back({base_s_ + since_s, time_s, slot.launches});
   ++retired_;
   return {};
 }
@@ -148,10 +143,9 @@ CudaResult<double> EnergyLoad::fetch_clock() const {
   std::array<std::vector<ClockReading>, 2> readings;
   for (std::size_t i = 0; i < readings.size(); ++i) {
     readings[i].resize(sm_count_);
-    auto ok = check(cudaMemcpy(readings[i].data(), device_pointer(clock_address(i)), sm_count_ * sizeof(ClockReading),
-                               cudaMemcpyDeviceToHost),
-                    "reading clocks");
-    if (!ok) return tl::unexpected(ok.error());
+    TRY(check(cudaMemcpy(readings[i].data(), device_pointer(clock_address(i)), sm_count_ * sizeof(ClockReading),
+                         cudaMemcpyDeviceToHost),
+              "reading clocks"));
   }
   return mean_clock_hz(readings[0], readings[1]);
 }

@@ -185,7 +185,7 @@ tl::unexpected<Error> no_energy_counter(const std::string& why) {
 Result<WatchedEnergy> watch_energy(const protocol::EnergyRequest& request, const EnergySensors& sensors,
                                    const EnergyListener& listener) {
   using Signal = EnergyTracker::Signal;
-  if (auto ok = check_request(request); !ok) return tl::unexpected(ok.error());
+  TRY(check_request(request));
   if (!has_counter(sensors)) return no_energy_counter("NVML does not read it");
   EnergyTracker tracker(request, sensors.now_s());
   Edge first;
@@ -194,16 +194,15 @@ Result<WatchedEnergy> watch_energy(const protocol::EnergyRequest& request, const
     const double before_s = sensors.now_s();
     const auto energy_j = sensors.energy_j();
     const double after_s = sensors.now_s();
-    const auto signal = tracker.add({(before_s + after_s) / 2, energy_j});
-    if (!signal) return tl::unexpected(signal.error());
-    if (auto ok = listener(*signal); !ok) return tl::unexpected(ok.error());
+    TRY_ASSIGN(const auto signal, tracker.add({(before_s + after_s) / 2, energy_j}));
+    TRY(listener(signal));
     // Right after a step the next one is far: whatever else is read now does not blur an edge.
-    if (*signal == Signal::kStarted) first = read_edge(sensors);
-    const bool inside = tracker.start() && *signal != Signal::kNone;
+    if (signal == Signal::kStarted) first = read_edge(sensors);
+    const bool inside = tracker.start() && signal != Signal::kNone;
     if (inside && after_s - tracker.start()->time_s >= kAveraged_s) {
       if (const auto power_w = sensors.averaged_power_w()) powers_w.push_back(*power_w);
     }
-    if (*signal == Signal::kEnded) break;
+    if (signal == Signal::kEnded) break;
     if (after_s - before_s < kShortestPoll_s) sensors.sleep_s(kShortestPoll_s - (after_s - before_s));
   }
   return WatchedEnergy{window_of(tracker, first, read_edge(sensors), powers_w), tracker.start()->time_s,
