@@ -45,22 +45,8 @@ struct CopyRates {
   std::optional<double> wait_s = {};                  ///< until the host goes on after an operation that it waits for
   std::optional<std::vector<StreamTurn>> turns = {};  ///< of pinned memory; absent where they were not measured
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("pinned_in", self.pinned_in);
-    visit("pinned_out", self.pinned_out);
-    visit("pinned_in_both", self.pinned_in_both);
-    visit("pinned_out_both", self.pinned_out_both);
-    visit("pageable_in", self.pageable_in);
-    visit("pageable_out", self.pageable_out);
-    visit("pageable_in_both", self.pageable_in_both);
-    visit("pageable_out_both", self.pageable_out_both);
-    visit("host_copy", self.host_copy);
-    visit("latency_s", self.latency_s);
-    visit("issue_s", self.issue_s);
-    visit("wait_s", self.wait_s);
-    visit("turns", self.turns);
-  }
+  PGTUNE_FIELDS(pinned_in, pinned_out, pinned_in_both, pinned_out_both, pageable_in, pageable_out, pageable_in_both,
+                pageable_out_both, host_copy, latency_s, issue_s, wait_s, turns)
   friend bool operator==(const CopyRates&, const CopyRates&) = default;
 };
 

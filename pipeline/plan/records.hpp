@@ -23,17 +23,7 @@ struct RunSample {
   std::optional<double> sm_clock_hz = {};  ///< mean over the sample; absent where it was not measured
   std::optional<double> lead_in_s = {};    ///< of a settled sample: how long it ran right before, until the clock stood
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("stage", self.stage);
-    visit("round", self.round);
-    visit("position", self.position);
-    visit("runs", self.runs);
-    visit("host_s", self.host_s);
-    visit("device_s", self.device_s);
-    visit("sm_clock_hz", self.sm_clock_hz);
-    visit("lead_in_s", self.lead_in_s);
-  }
+  PGTUNE_FIELDS(stage, round, position, runs, host_s, device_s, sm_clock_hz, lead_in_s)
   friend bool operator==(const RunSample&, const RunSample&) = default;
   /// Errors (database): runs or times that no sample has.
   [[nodiscard]] Result<void> validate() const;
@@ -45,12 +35,7 @@ struct TrialResult {
   std::optional<CheckReport> check;
   std::vector<RunSample> samples;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("outcome", self.outcome);
-    visit("check", self.check);
-    visit("samples", self.samples);
-  }
+  PGTUNE_FIELDS(outcome, check, samples)
   friend bool operator==(const TrialResult&, const TrialResult&) = default;
 };
 
@@ -61,13 +46,7 @@ struct ChunkTime {
   double time_s = 0;
   std::string kernel;  ///< "cuBLASLt, algorithm 66, ...", or a variant's id
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("cut", self.cut);
-    visit("extent", self.extent);
-    visit("time_s", self.time_s);
-    visit("kernel", self.kernel);
-  }
+  PGTUNE_FIELDS(cut, extent, time_s, kernel)
   friend bool operator==(const ChunkTime&, const ChunkTime&) = default;
 };
 
@@ -77,12 +56,7 @@ struct SettledKernel {
   std::int64_t extent = 0;
   Sample sample;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("cut", self.cut);
-    visit("extent", self.extent);
-    visit("sample", self.sample);
-  }
+  PGTUNE_FIELDS(cut, extent, sample)
   friend bool operator==(const SettledKernel&, const SettledKernel&) = default;
 };
 
@@ -90,12 +64,7 @@ struct SettledKernel {
 struct StepTimes {
   double copy_in_s = 0, compute_s = 0, copy_out_s = 0;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("copy_in_s", self.copy_in_s);
-    visit("compute_s", self.compute_s);
-    visit("copy_out_s", self.copy_out_s);
-  }
+  PGTUNE_FIELDS(copy_in_s, compute_s, copy_out_s)
   friend bool operator==(const StepTimes&, const StepTimes&) = default;
 };
 
@@ -108,15 +77,7 @@ struct Prepared {
   std::optional<bool> batched_copies = {};  ///< whether the driver has cudaMemcpyBatchAsync; absent: not known, as no
   std::vector<int> host_nodes = {};         ///< NUMA nodes that host memory can be put on, where there are several
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("device_bytes", self.device_bytes);
-    visit("pinned_bytes", self.pinned_bytes);
-    visit("checked_rows", self.checked_rows);
-    visit("library", self.library);
-    visit("batched_copies", self.batched_copies);
-    visit("host_nodes", self.host_nodes, kUnlessDefault);
-  }
+  PGTUNE_FIELDS(device_bytes, pinned_bytes, checked_rows, library, batched_copies, (host_nodes, kUnlessDefault))
   friend bool operator==(const Prepared&, const Prepared&) = default;
 };
 

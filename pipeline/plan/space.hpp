@@ -25,14 +25,7 @@ struct Bound {
   double fill_s = 0;   ///< before its first operation at the earliest
   double drain_s = 0;  ///< after its last at the earliest
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("total_s", self.total_s);
-    visit("limiter", self.limiter);
-    visit("work_s", self.work_s);
-    visit("fill_s", self.fill_s);
-    visit("drain_s", self.drain_s);
-  }
+  PGTUNE_FIELDS(total_s, limiter, work_s, fill_s, drain_s)
   friend bool operator==(const Bound&, const Bound&) = default;
 };
 

@@ -23,13 +23,7 @@ struct StreamedProblem {
   Problem problem;
   bool a = false, b = false, d = false;  ///< which operands live in host memory
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("problem", self.problem);
-    visit("a", self.a);
-    visit("b", self.b);
-    visit("d", self.d);
-  }
+  PGTUNE_FIELDS(problem, a, b, d)
   friend bool operator==(const StreamedProblem&, const StreamedProblem&) = default;
 
   [[nodiscard]] bool streams(Matrix matrix) const;

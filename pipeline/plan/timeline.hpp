@@ -17,14 +17,7 @@ struct Span {
   int chunk = kNoChunk;
   double start_s = 0, end_s = 0;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("operation", self.operation);
-    visit("step", self.step);
-    visit("chunk", self.chunk);
-    visit("start_s", self.start_s);
-    visit("end_s", self.end_s);
-  }
+  PGTUNE_FIELDS(operation, step, chunk, start_s, end_s)
   friend bool operator==(const Span&, const Span&) = default;
 };
 
@@ -43,14 +36,7 @@ struct Timeline {
   bool as_loop = false;                    ///< of a graph: not the graph ran, but the loop that it was captured from
   std::optional<std::string> reason = {};  ///< why there are no records, or none of the graph
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("spans", self.spans);
-    visit("total_s", self.total_s);
-    visit("source", self.source, kMayBeMissing);
-    visit("as_loop", self.as_loop, kUnlessDefault);
-    visit("reason", self.reason);
-  }
+  PGTUNE_FIELDS(spans, total_s, (source, kMayBeMissing), (as_loop, kUnlessDefault), reason)
   friend bool operator==(const Timeline&, const Timeline&) = default;
 };
 
@@ -92,13 +78,7 @@ struct Gap {
   double start_s = 0, end_s = 0;
   GapCause cause = GapCause::kFill;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("worker", self.worker);
-    visit("start_s", self.start_s);
-    visit("end_s", self.end_s);
-    visit("cause", self.cause);
-  }
+  PGTUNE_FIELDS(worker, start_s, end_s, cause)
   friend bool operator==(const Gap&, const Gap&) = default;
 };
 

@@ -29,12 +29,7 @@ struct ChunkKernel {
   BuiltVariant built;
   bool guessed = false;  ///< by the model: taken where it is faster than the library's. Else a search found it
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("problem", self.problem);
-    visit("built", self.built);
-    visit("guessed", self.guessed);
-  }
+  PGTUNE_FIELDS(problem, built, guessed)
 };
 
 struct PipelinePrepare {
@@ -44,34 +39,20 @@ struct PipelinePrepare {
   Conditions conditions;             ///< of these the operands' data and seed
   std::vector<ChunkKernel> kernels;  ///< chunks of other problems are cuBLASLt's
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("streamed", self.streamed);
-    visit("block", self.block);
-    visit("pinned_limit_bytes", self.pinned_limit_bytes);
-    visit("conditions", self.conditions);
-    visit("kernels", self.kernels);
-  }
+  PGTUNE_FIELDS(streamed, block, pinned_limit_bytes, conditions, kernels)
 };
 
 struct ChunkTimesAsked {
   pipeline::Cut cut = pipeline::Cut::kM;
   std::vector<std::int64_t> extents;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("cut", self.cut);
-    visit("extents", self.extents);
-  }
+  PGTUNE_FIELDS(cut, extents)
 };
 
 struct ChunkTimesReport {
   std::vector<pipeline::ChunkTime> times;  ///< without extents that do not fit the GPU
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("times", self.times);
-  }
+  PGTUNE_FIELDS(times)
 };
 
 /// The kernel of chunks of one extent at the clock that it can hold.
@@ -80,13 +61,7 @@ struct SettledKernelAsked {
   std::int64_t extent = 0;
   double sample_s = 0, settle_s = 0;  ///< length of the sample and of its least lead-in
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("cut", self.cut);
-    visit("extent", self.extent);
-    visit("sample_s", self.sample_s);
-    visit("settle_s", self.settle_s);
-  }
+  PGTUNE_FIELDS(cut, extent, sample_s, settle_s)
 };
 
 struct PipelineTrial {
@@ -94,12 +69,7 @@ struct PipelineTrial {
   int samples = 3;
   double sample_s = 0;  ///< at least so long each, and at least one run
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("candidate", self.candidate);
-    visit("samples", self.samples);
-    visit("sample_s", self.sample_s);
-  }
+  PGTUNE_FIELDS(candidate, samples, sample_s)
 };
 
 /// When each operation of one run began and ended.
@@ -107,11 +77,7 @@ struct PipelineTraceAsked {
   pipeline::Candidate candidate;
   bool records = true;  ///< CUPTI's, where the worker can have them; else events alone
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("candidate", self.candidate);
-    visit("records", self.records);
-  }
+  PGTUNE_FIELDS(candidate, records)
 };
 
 struct PipelineRound {
@@ -122,15 +88,7 @@ struct PipelineRound {
   double sample_s = 0;
   double settle_s = 0;  ///< least lead-in of settled samples; 0: short ones
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("candidates", self.candidates);
-    visit("order", self.order);
-    visit("round", self.round);
-    visit("stage", self.stage);
-    visit("sample_s", self.sample_s);
-    visit("settle_s", self.settle_s);
-  }
+  PGTUNE_FIELDS(candidates, order, round, stage, sample_s, settle_s)
 };
 
 /// samples[i] and outcomes[i] belong to candidate i; no sample where it failed.
@@ -138,11 +96,7 @@ struct PipelineRoundReport {
   std::vector<std::optional<pipeline::RunSample>> samples;
   std::vector<Outcome> outcomes;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("samples", self.samples);
-    visit("outcomes", self.outcomes);
-  }
+  PGTUNE_FIELDS(samples, outcomes)
 };
 
 }  // namespace pgtune::protocol

@@ -26,19 +26,7 @@ struct MeasuredPipeline {
   std::optional<double> sm_clock_hz = {};  ///< median of the same samples, where they have clocks
   std::optional<double> lead_in_s = {};    ///< the same of settled samples
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("candidate", self.candidate);
-    visit("outcome", self.outcome);
-    visit("time_s", self.time_s);
-    visit("device_s", self.device_s);
-    visit("spread", self.spread);
-    visit("samples", self.samples);
-    visit("in_rounds", self.in_rounds);
-    visit("expected_s", self.expected_s);
-    visit("sm_clock_hz", self.sm_clock_hz);
-    visit("lead_in_s", self.lead_in_s);
-  }
+  PGTUNE_FIELDS(candidate, outcome, time_s, device_s, spread, samples, in_rounds, expected_s, sm_clock_hz, lead_in_s)
 };
 
 struct MeasuredRung {
@@ -46,12 +34,7 @@ struct MeasuredRung {
   bool trap = false;
   MeasuredPipeline measured;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("name", self.name);
-    visit("trap", self.trap);
-    visit("measured", self.measured);
-  }
+  PGTUNE_FIELDS(name, trap, measured)
 };
 
 /// A ratio of times with its interval, from pairs inside rounds; 0 pairs: not known.
@@ -105,32 +88,9 @@ struct PipelineAnswer {
     return found == ladder.end() ? nullptr : &*found;
   }
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("streamed", self.streamed);
-    visit("prepared", self.prepared);
-    visit("rates", self.rates);
-    visit("chunk_times", self.chunk_times);
-    visit("settled", self.settled);
-    visit("slowdown", self.slowdown);
-    visit("bound", self.bound);
-    visit("bound_cut", self.bound_cut);
-    visit("bound_chunk", self.bound_chunk);
-    visit("guess", self.guess);
-    visit("best", self.best);
-    visit("ladder", self.ladder);
-    visit("serial_to_best", self.serial_to_best);
-    visit("guess_to_best", self.guess_to_best);
-    visit("steps", self.steps);
-    visit("timeline", self.timeline);
-    visit("space", self.space);
-    visit("tried", self.tried);
-    visit("valid", self.valid);
-    visit("rounds", self.rounds);
-    visit("complete", self.complete);
-    visit("notes", self.notes);
-    visit("elapsed_s", self.elapsed_s);
-  }
+  PGTUNE_FIELDS(streamed, prepared, rates, chunk_times, settled, slowdown, bound, bound_cut, bound_chunk, guess, best,
+                ladder, serial_to_best, guess_to_best, steps, timeline, space, tried, valid, rounds, complete, notes,
+                elapsed_s)
 };
 
 }  // namespace pgtune::session

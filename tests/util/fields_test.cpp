@@ -23,11 +23,7 @@ struct Part {
   int count = 1;
   std::optional<double> share = {};
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("count", self.count);
-    visit("share", self.share);
-  }
+  PGTUNE_FIELDS(count, share)
   friend bool operator==(const Part&, const Part&) = default;
 };
 

@@ -51,14 +51,7 @@ struct Conditions {
     return data == DataDistribution::kIntegers || data == DataDistribution::kZeros;
   }
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("regime", self.regime);
-    visit("l2", self.l2);
-    visit("data", self.data);
-    visit("data_seed", self.data_seed);
-    visit("locked_sm_clock_hz", self.locked_sm_clock_hz);
-  }
+  PGTUNE_FIELDS(regime, l2, data, data_seed, locked_sm_clock_hz)
   friend bool operator==(const Conditions&, const Conditions&) = default;
 };
 

@@ -25,18 +25,8 @@ struct DeviceClass {
   /// the class has this one alone. Otherwise empty.
   std::string only_board;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("name", self.name);
-    visit("compute_major", self.compute_major);
-    visit("compute_minor", self.compute_minor);
-    visit("sm_count", self.sm_count);
-    visit("memory_gib", self.memory_gib);
-    visit("power_limit_w", self.power_limit_w);
-    visit("mig_profile", self.mig_profile);
-    visit("driver_branch", self.driver_branch);
-    visit("only_board", self.only_board, kUnlessDefault);
-  }
+  PGTUNE_FIELDS(name, compute_major, compute_minor, sm_count, memory_gib, power_limit_w, mig_profile, driver_branch,
+                (only_board, kUnlessDefault))
   /// A result measured on a GPU of one class counts for those of an equal one, and for no others.
   friend bool operator==(const DeviceClass&, const DeviceClass&) = default;
 

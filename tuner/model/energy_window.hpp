@@ -28,22 +28,8 @@ struct EnergyWindow {
   std::optional<double> thermal_share;    ///< likewise heat or power brake
   double temperature_start_c = 0, temperature_end_c = 0;  ///< 0 where NVML does not say
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("window_s", self.window_s);
-    visit("energy_j", self.energy_j);
-    visit("steps", self.steps);
-    visit("step_s", self.step_s);
-    visit("uncertainty", self.uncertainty);
-    visit("averaged_power_w", self.averaged_power_w);
-    visit("launches", self.launches);
-    visit("per_launch_s", self.per_launch_s);
-    visit("sm_clock_hz", self.sm_clock_hz);
-    visit("power_cap_share", self.power_cap_share);
-    visit("thermal_share", self.thermal_share);
-    visit("temperature_start_c", self.temperature_start_c);
-    visit("temperature_end_c", self.temperature_end_c);
-  }
+  PGTUNE_FIELDS(window_s, energy_j, steps, step_s, uncertainty, averaged_power_w, launches, per_launch_s, sm_clock_hz,
+                power_cap_share, thermal_share, temperature_start_c, temperature_end_c)
   friend bool operator==(const EnergyWindow&, const EnergyWindow&) = default;
   /// Errors (database): a number that no measurement gives.
   [[nodiscard]] Result<void> validate() const;
@@ -65,14 +51,7 @@ struct Ceilings {
   std::map<std::string, double> flops;
   double sm_clock_hz = 0;  ///< mean while f32 was measured
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("dram_bytes_per_s", self.dram_bytes_per_s);
-    visit("l2_bytes_per_s", self.l2_bytes_per_s);
-    visit("smem_bytes_per_s", self.smem_bytes_per_s);
-    visit("flops", self.flops);
-    visit("sm_clock_hz", self.sm_clock_hz);
-  }
+  PGTUNE_FIELDS(dram_bytes_per_s, l2_bytes_per_s, smem_bytes_per_s, flops, sm_clock_hz)
   friend bool operator==(const Ceilings&, const Ceilings&) = default;
 };
 

@@ -16,12 +16,7 @@ struct GpuProcess {
   std::int64_t memory_bytes = 0;  ///< of the GPU; 0 where NVML does not say
   std::string name = {};          ///< "python3"; empty where this system does not know the process
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("pid", self.pid);
-    visit("memory_bytes", self.memory_bytes);
-    visit("name", self.name, kUnlessDefault);
-  }
+  PGTUNE_FIELDS(pid, memory_bytes, (name, kUnlessDefault))
   friend bool operator==(const GpuProcess&, const GpuProcess&) = default;
   /// "4711 (python3, 3072 MiB)", with what is known of it.
   [[nodiscard]] std::string text() const;

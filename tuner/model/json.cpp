@@ -18,24 +18,8 @@ struct WrittenProblem {
   bool chained = false;
   std::optional<OperationProblem> operation;  ///< of another operation in place of everything but dtype
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("m", self.m);
-    visit("n", self.n);
-    visit("k", self.k);
-    visit("batch", self.batch);
-    visit("dtype", self.dtype);
-    visit("layout", self.layout);
-    visit("lda", self.lda);
-    visit("ldb", self.ldb);
-    visit("ldc", self.ldc);
-    visit("alpha", self.alpha);
-    visit("beta", self.beta);
-    visit("out", self.out);
-    visit("epilogue", self.epilogue);
-    visit("chained", self.chained, kUnlessDefault);
-    visit("operation", self.operation);
-  }
+  PGTUNE_FIELDS(m, n, k, batch, dtype, layout, lda, ldb, ldc, alpha, beta, out, epilogue, (chained, kUnlessDefault),
+                operation)
 };
 
 }  // namespace

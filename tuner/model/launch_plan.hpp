@@ -51,17 +51,7 @@ struct TensorMapPlan {
   Swizzle swizzle = Swizzle::kNone;
   L2Promotion l2_promotion = L2Promotion::kNone;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("name", self.name);
-    visit("operand", self.operand);
-    visit("type", self.type);
-    visit("dims", self.dims);
-    visit("strides_bytes", self.strides_bytes);
-    visit("box", self.box);
-    visit("swizzle", self.swizzle);
-    visit("l2_promotion", self.l2_promotion);
-  }
+  PGTUNE_FIELDS(name, operand, type, dims, strides_bytes, box, swizzle, l2_promotion)
   friend bool operator==(const TensorMapPlan&, const TensorMapPlan&) = default;
 };
 
@@ -83,12 +73,7 @@ struct L2Window {
   L2Access access = L2Access::kNormal;
   double hit_ratio = 1.0;  ///< share of the window that gets `access`, 0 to 1
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("operand", self.operand);
-    visit("access", self.access);
-    visit("hit_ratio", self.hit_ratio);
-  }
+  PGTUNE_FIELDS(operand, access, hit_ratio)
   friend bool operator==(const L2Window&, const L2Window&) = default;
 };
 
@@ -102,17 +87,8 @@ struct KernelLaunch {
   std::vector<KernelArgument> arguments;
   std::optional<L2Window> l2_window;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("symbol", self.symbol);
-    visit("grid", self.grid);
-    visit("block", self.block);
-    visit("cluster", self.cluster);
-    visit("dynamic_smem_bytes", self.dynamic_smem_bytes);
-    visit("arguments", self.arguments);
-    visit("overlaps_previous", self.overlaps_previous, kUnlessDefault);
-    visit("l2_window", self.l2_window);
-  }
+  PGTUNE_FIELDS(symbol, grid, block, cluster, dynamic_smem_bytes, arguments, (overlaps_previous, kUnlessDefault),
+                l2_window)
   friend bool operator==(const KernelLaunch&, const KernelLaunch&) = default;
 };
 
@@ -125,13 +101,7 @@ struct LaunchPlan {
   std::int64_t workspace_bytes = 0;
   ZeroWorkspace zero_workspace = ZeroWorkspace::kNever;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("kernels", self.kernels);
-    visit("tensor_maps", self.tensor_maps);
-    visit("workspace_bytes", self.workspace_bytes);
-    visit("zero_workspace", self.zero_workspace);
-  }
+  PGTUNE_FIELDS(kernels, tensor_maps, workspace_bytes, zero_workspace)
   friend bool operator==(const LaunchPlan&, const LaunchPlan&) = default;
 };
 

@@ -39,17 +39,7 @@ struct LibraryProduct {
 
   [[nodiscard]] bool is_scaled() const { return scale_a.has_value(); }
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("library", self.library);
-    visit("a", self.a);
-    visit("b", self.b);
-    visit("d", self.d);
-    visit("scale_a", self.scale_a);
-    visit("scale_b", self.scale_b);
-    visit("offsets", self.offsets);
-    visit("rows", self.rows);
-  }
+  PGTUNE_FIELDS(library, a, b, d, scale_a, scale_b, offsets, rows)
   friend bool operator==(const LibraryProduct&, const LibraryProduct&) = default;
 };
 

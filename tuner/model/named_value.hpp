@@ -13,11 +13,7 @@ struct NamedValue {
   std::string name;
   std::int64_t value = 0;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("name", self.name);
-    visit("value", self.value);
-  }
+  PGTUNE_FIELDS(name, value)
   friend bool operator==(const NamedValue&, const NamedValue&) = default;
 };
 
@@ -25,11 +21,7 @@ struct NamedScalar {
   std::string name;
   double value = 0;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("name", self.name);
-    visit("value", self.value);
-  }
+  PGTUNE_FIELDS(name, value)
   friend bool operator==(const NamedScalar&, const NamedScalar&) = default;
 };
 

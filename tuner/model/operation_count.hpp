@@ -35,17 +35,7 @@ struct OperationCount {
 
   [[nodiscard]] double best_known() const { return value.value_or(expected); }
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("name", self.name);
-    visit("kind", self.kind);
-    visit("buffer", self.buffer);
-    visit("bound", self.bound);
-    visit("flops", self.flops);
-    visit("bytes", self.bytes);
-    visit("expected", self.expected);
-    visit("value", self.value);
-  }
+  PGTUNE_FIELDS(name, kind, buffer, bound, flops, bytes, expected, value)
   /// What was counted is no part of the problem.
   friend bool operator==(const OperationCount& a, const OperationCount& b) {
     return a.name == b.name && a.kind == b.kind && a.buffer == b.buffer && a.bound == b.bound && a.flops == b.flops &&

@@ -51,12 +51,7 @@ struct ReferenceArgument {
   std::int64_t integer = 0;  ///< index of the buffer, or the number
   double real = 0;           ///< of kFloat32 and kFloat64
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("kind", self.kind);
-    visit("integer", self.integer);
-    visit("real", self.real);
-  }
+  PGTUNE_FIELDS(kind, integer, real)
   friend bool operator==(const ReferenceArgument&, const ReferenceArgument&) = default;
 };
 
@@ -66,13 +61,7 @@ struct ReferenceLaunch {
   Dim3 grid, block;
   std::vector<ReferenceArgument> arguments;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("symbol", self.symbol);
-    visit("grid", self.grid);
-    visit("block", self.block);
-    visit("arguments", self.arguments);
-  }
+  PGTUNE_FIELDS(symbol, grid, block, arguments)
   friend bool operator==(const ReferenceLaunch&, const ReferenceLaunch&) = default;
 
   /// It says how good a result is, and is launched for each that is judged. Others say what is right for the inputs.
@@ -85,13 +74,7 @@ struct ToleratedError {
   double per_scale = 0, per_result = 0, absolute = 0;
   bool of_residual = false;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("per_scale", self.per_scale);
-    visit("per_result", self.per_result);
-    visit("absolute", self.absolute);
-    visit("of_residual", self.of_residual, kUnlessDefault);
-  }
+  PGTUNE_FIELDS(per_scale, per_result, absolute, (of_residual, kUnlessDefault))
   friend bool operator==(const ToleratedError&, const ToleratedError&) = default;
 };
 
@@ -139,29 +122,9 @@ struct OperationBuffer {
   /// It has data that launches leave as they are.
   [[nodiscard]] bool is_left_alone() const { return role == BufferRole::kIn && !absent; }
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("name", self.name);
-    visit("type", self.type);
-    visit("role", self.role);
-    visit("extents", self.extents);
-    visit("strides", self.strides);
-    visit("alignment", self.alignment);
-    visit("fill", self.fill);
-    visit("first", self.first);
-    visit("second", self.second);
-    visit("kernel", self.kernel);
-    visit("pointers", self.pointers);
-    visit("error", self.error);
-    visit("tolerated", self.tolerated, kUnlessDefault);
-    visit("room", self.room, kUnlessDefault);
-    visit("absent", self.absent, kUnlessDefault);
-    visit("instead", self.instead);
-    visit("stream", self.stream);
-    visit("called", self.called, kUnlessDefault);
-    visit("first_index", self.first_index, kUnlessDefault);
-    visit("padding", self.padding, kUnlessDefault);
-  }
+  PGTUNE_FIELDS(name, type, role, extents, strides, alignment, fill, first, second, kernel, pointers, error,
+                (tolerated, kUnlessDefault), (room, kUnlessDefault), (absent, kUnlessDefault), instead, stream,
+                (called, kUnlessDefault), (first_index, kUnlessDefault), (padding, kUnlessDefault))
   friend bool operator==(const OperationBuffer&, const OperationBuffer&) = default;
 };
 
@@ -176,14 +139,7 @@ struct CaseFill {
   double first = 0, second = 0;
   std::optional<ReferenceLaunch> kernel;  ///< of kKernel
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("buffer", self.buffer);
-    visit("fill", self.fill);
-    visit("first", self.first);
-    visit("second", self.second);
-    visit("kernel", self.kernel);
-  }
+  PGTUNE_FIELDS(buffer, fill, first, second, kernel)
   friend bool operator==(const CaseFill&, const CaseFill&) = default;
 };
 
@@ -192,11 +148,7 @@ struct FillCase {
   std::string name;
   std::vector<CaseFill> fills;  ///< in this order, over the usual data; of inputs that launches leave alone
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("name", self.name);
-    visit("fills", self.fills);
-  }
+  PGTUNE_FIELDS(name, fills)
   friend bool operator==(const FillCase&, const FillCase&) = default;
 };
 
@@ -205,11 +157,7 @@ struct LesserResult {
   std::vector<ReferenceLaunch> reference;
   std::vector<ToleratedError> errors;  ///< one an output
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("reference", self.reference);
-    visit("errors", self.errors);
-  }
+  PGTUNE_FIELDS(reference, errors)
   friend bool operator==(const LesserResult&, const LesserResult&) = default;
 };
 
@@ -250,26 +198,9 @@ struct OperationProblem {
   [[nodiscard]] double launch_flops() const;
   [[nodiscard]] double launch_bytes() const;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("name", self.name);
-    visit("content_hash", self.content_hash);
-    visit("sizes", self.sizes);
-    visit("values", self.values);
-    visit("scalars", self.scalars);
-    visit("buffers", self.buffers);
-    visit("source", self.source);
-    visit("reference", self.reference);
-    visit("lesser", self.lesser);
-    visit("null_test", self.null_test, kMayBeMissing);
-    visit("cases", self.cases, kUnlessDefault);
-    visit("baselines", self.baselines, kUnlessDefault);
-    visit("flops", self.flops);
-    visit("bytes", self.bytes);
-    visit("counts", self.counts, kUnlessDefault);
-    visit("unit", self.unit);
-    visit("has_dtypes", self.has_dtypes);
-  }
+  PGTUNE_FIELDS(name, content_hash, sizes, values, scalars, buffers, source, reference, lesser,
+                (null_test, kMayBeMissing), (cases, kUnlessDefault), (baselines, kUnlessDefault), flops, bytes,
+                (counts, kUnlessDefault), unit, has_dtypes)
   friend bool operator==(const OperationProblem&, const OperationProblem&) = default;
 };
 

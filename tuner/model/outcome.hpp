@@ -35,11 +35,7 @@ struct Outcome {
   OutcomeKind kind = OutcomeKind::kOk;
   std::string reason;  ///< one line; empty only for kOk
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("kind", self.kind);
-    visit("reason", self.reason);
-  }
+  PGTUNE_FIELDS(kind, reason)
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 

@@ -24,14 +24,7 @@ inline constexpr std::size_t kMaxPointerRuns = 1024;
 struct PointerRun {
   std::int64_t first = 0, step = 0, count = 0, stride = 0, repeats = 1;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("first", self.first);
-    visit("step", self.step);
-    visit("count", self.count);
-    visit("stride", self.stride);
-    visit("repeats", self.repeats);
-  }
+  PGTUNE_FIELDS(first, step, count, stride, repeats)
   friend bool operator==(const PointerRun&, const PointerRun&) = default;
 };
 
@@ -40,12 +33,7 @@ struct PointerArray {
   std::int64_t alignment = 1;  ///< bytes that every address is promised to be a multiple of; a power of two up to 256
   std::vector<PointerRun> runs;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("buffer", self.buffer);
-    visit("alignment", self.alignment);
-    visit("runs", self.runs);
-  }
+  PGTUNE_FIELDS(buffer, alignment, runs)
   friend bool operator==(const PointerArray&, const PointerArray&) = default;
 };
 

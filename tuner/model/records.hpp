@@ -34,27 +34,9 @@ struct DeviceInfo {
   std::string driver_version;  ///< "580.159.04" from NVML; "CUDA 13.0" from the driver API where there is no NVML
   std::string nvrtc_version, cublaslt_version;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("uuid", self.uuid);
-    visit("name", self.name);
-    visit("architecture", self.architecture);
-    visit("compute_major", self.compute_major);
-    visit("compute_minor", self.compute_minor);
-    visit("sm_count", self.sm_count);
-    visit("memory_bytes", self.memory_bytes);
-    visit("l2_bytes", self.l2_bytes);
-    visit("smem_per_block_bytes", self.smem_per_block_bytes);
-    visit("smem_per_sm_bytes", self.smem_per_sm_bytes);
-    visit("registers_per_sm", self.registers_per_sm);
-    visit("threads_per_sm", self.threads_per_sm);
-    visit("max_sm_clock_hz", self.max_sm_clock_hz);
-    visit("power_limit_w", self.power_limit_w);
-    visit("mig_profile", self.mig_profile, kUnlessDefault);
-    visit("driver_version", self.driver_version);
-    visit("nvrtc_version", self.nvrtc_version);
-    visit("cublaslt_version", self.cublaslt_version);
-  }
+  PGTUNE_FIELDS(uuid, name, architecture, compute_major, compute_minor, sm_count, memory_bytes, l2_bytes,
+                smem_per_block_bytes, smem_per_sm_bytes, registers_per_sm, threads_per_sm, max_sm_clock_hz,
+                power_limit_w, (mig_profile, kUnlessDefault), driver_version, nvrtc_version, cublaslt_version)
   friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
 
   /// First number of driver_version ("580"): results are comparable within a branch.
@@ -78,18 +60,8 @@ struct BuildInfo {
   double compile_s = 0;          ///< NVRTC time; of the first compile when `cached`
   bool cached = false;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("cubin_path", self.cubin_path);
-    visit("cubin_hash", self.cubin_hash);
-    visit("key_hash", self.key_hash);
-    visit("registers", self.registers);
-    visit("static_smem_bytes", self.static_smem_bytes);
-    visit("local_bytes", self.local_bytes);
-    visit("spill_bytes", self.spill_bytes);
-    visit("compile_s", self.compile_s);
-    visit("cached", self.cached);
-  }
+  PGTUNE_FIELDS(cubin_path, cubin_hash, key_hash, registers, static_smem_bytes, local_bytes, spill_bytes, compile_s,
+                cached)
   friend bool operator==(const BuildInfo&, const BuildInfo&) = default;
   /// Errors (database): a number that no compiler gives.
   [[nodiscard]] Result<void> validate() const;
@@ -128,21 +100,8 @@ struct Sample {
   /// power over it where the energy counter steps often enough to say. Absent from other samples.
   std::optional<double> lead_in_s = {}, power_w = {};
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("stage", self.stage);
-    visit("round", self.round);
-    visit("position", self.position);
-    visit("launches", self.launches);
-    visit("time_s", self.time_s);
-    visit("sm_clock_hz", self.sm_clock_hz);
-    visit("graph", self.graph);
-    visit("temperature_c", self.temperature_c);
-    visit("power_cap_s", self.power_cap_s);
-    visit("thermal_s", self.thermal_s);
-    visit("lead_in_s", self.lead_in_s);
-    visit("power_w", self.power_w);
-  }
+  PGTUNE_FIELDS(stage, round, position, launches, time_s, sm_clock_hz, graph, temperature_c, power_cap_s, thermal_s,
+                lead_in_s, power_w)
   friend bool operator==(const Sample&, const Sample&) = default;
   /// Errors (database): no launches, no time or more than a day, or another number that no measurement gives.
   [[nodiscard]] Result<void> validate() const;
@@ -157,14 +116,7 @@ struct AlgorithmReport {
   double time_s = 0;     ///< median per launch
   double max_error = 0;  ///< as CheckReport::max_error
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("rank", self.rank);
-    visit("description", self.description);
-    visit("workspace_bytes", self.workspace_bytes);
-    visit("time_s", self.time_s);
-    visit("max_error", self.max_error);
-  }
+  PGTUNE_FIELDS(rank, description, workspace_bytes, time_s, max_error)
   friend bool operator==(const AlgorithmReport&, const AlgorithmReport&) = default;
 };
 
@@ -178,13 +130,7 @@ struct OtherBaseline {
   double time_s = 0;      ///< median per launch, screened as AlgorithmReport's; 0 where it is not available
   std::string unavailable = {};
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("library", self.library);
-    visit("algorithm", self.algorithm);
-    visit("time_s", self.time_s);
-    visit("unavailable", self.unavailable, kUnlessDefault);
-  }
+  PGTUNE_FIELDS(library, algorithm, time_s, (unavailable, kUnlessDefault))
   [[nodiscard]] bool is_laid_out_before() const { return library.ends_with(kLaidOutBefore); }
   friend bool operator==(const OtherBaseline&, const OtherBaseline&) = default;
 };
@@ -213,22 +159,9 @@ struct BaselineReport {
   /// Of an operation's counts: what they are in the data, in the mean of the copies.
   std::vector<NamedScalar> counts = {};
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("library", self.library);
-    visit("algorithms", self.algorithms);
-    visit("first", self.first);
-    visit("best", self.best);
-    visit("buffer_copies", self.buffer_copies);
-    visit("in_graphs", self.in_graphs, kUnlessDefault);
-    visit("data_seed", self.data_seed);
-    visit("enlarged_shape", self.enlarged_shape, kUnlessDefault);
-    visit("copied", self.copied, kUnlessDefault);
-    visit("unguarded", self.unguarded, kUnlessDefault);
-    visit("place", self.place, kUnlessDefault);
-    visit("others", self.others, kUnlessDefault);
-    visit("counts", self.counts, kUnlessDefault);
-  }
+  PGTUNE_FIELDS(library, algorithms, first, best, buffer_copies, (in_graphs, kUnlessDefault), data_seed,
+                (enlarged_shape, kUnlessDefault), (copied, kUnlessDefault), (unguarded, kUnlessDefault),
+                (place, kUnlessDefault), (others, kUnlessDefault), (counts, kUnlessDefault))
   /// "cuBLASLt 13.1.0: algorithm 66, tile 128x256": an algorithm's name outside of this report; empty where the index
   /// is none of it.
   [[nodiscard]] std::string title(int algorithm) const;
@@ -242,11 +175,7 @@ struct CheckReport {
   double max_error = 0;   ///< largest |D-R| / (bound of that element); the variant passes when <= 1
   double norm_error = 0;  ///< ||D-R||_F / ||R||_F
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("max_error", self.max_error);
-    visit("norm_error", self.norm_error);
-  }
+  PGTUNE_FIELDS(max_error, norm_error)
   friend bool operator==(const CheckReport&, const CheckReport&) = default;
 };
 
@@ -260,13 +189,7 @@ struct TrialReport {
   std::optional<CheckReport> check;
   std::vector<Sample> samples;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("outcome", self.outcome);
-    visit("cut", self.cut);
-    visit("check", self.check);
-    visit("samples", self.samples);
-  }
+  PGTUNE_FIELDS(outcome, cut, check, samples)
   friend bool operator==(const TrialReport&, const TrialReport&) = default;
 };
 

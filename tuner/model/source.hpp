@@ -14,11 +14,7 @@ struct SourceFile {
   std::string name;
   std::string contents;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("name", self.name);
-    visit("contents", self.contents);
-  }
+  PGTUNE_FIELDS(name, contents)
   friend bool operator==(const SourceFile&, const SourceFile&) = default;
 };
 
@@ -28,12 +24,7 @@ struct TemplateSource {
   std::string contents;
   std::vector<SourceFile> headers;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("name", self.name);
-    visit("contents", self.contents);
-    visit("headers", self.headers);
-  }
+  PGTUNE_FIELDS(name, contents, headers)
   friend bool operator==(const TemplateSource&, const TemplateSource&) = default;
 };
 
@@ -42,11 +33,7 @@ struct Define {
   std::string name;
   std::string value;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("name", self.name);
-    visit("value", self.value);
-  }
+  PGTUNE_FIELDS(name, value)
   friend bool operator==(const Define&, const Define&) = default;
 };
 

@@ -82,13 +82,7 @@ struct Hello {
   std::string nvrtc_version;
   std::optional<DeviceInfo> device;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("protocol", self.protocol);
-    visit("role", self.role);
-    visit("nvrtc_version", self.nvrtc_version);
-    visit("device", self.device);
-  }
+  PGTUNE_FIELDS(protocol, role, nvrtc_version, device)
 };
 
 }  // namespace pgtune::protocol

@@ -32,14 +32,7 @@ struct BuildRequest {
   std::vector<Define> defines;
   std::string architecture;  ///< NVRTC target, e.g. "sm_90a"
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("id", self.id);
-    visit("variant", self.variant);
-    visit("source", self.source);
-    visit("defines", self.defines);
-    visit("architecture", self.architecture);
-  }
+  PGTUNE_FIELDS(id, variant, source, defines, architecture)
 };
 
 struct BuildDone {
@@ -47,12 +40,7 @@ struct BuildDone {
   Outcome outcome;  ///< kOk, kCompileFailed, kTimeout or kCrashed
   BuildInfo build;  ///< filled when outcome is kOk
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("id", self.id);
-    visit("outcome", self.outcome);
-    visit("build", self.build);
-  }
+  PGTUNE_FIELDS(id, outcome, build)
 };
 
 /// A variant as it is launched.
@@ -61,12 +49,7 @@ struct BuiltVariant {
   LaunchPlan plan;
   BuildInfo build;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("variant", self.variant);
-    visit("plan", self.plan);
-    visit("build", self.build);
-  }
+  PGTUNE_FIELDS(variant, plan, build)
 };
 
 /// Check and screen one built variant on the prepared problem.
@@ -78,24 +61,14 @@ struct TrialRequest {
   /// How long the first, checked launch may take before it counts as hanging. 0: no limit. Set by WorkerDevice.
   double launch_limit_s = 0;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("id", self.id);
-    visit("built", self.built);
-    visit("incumbent_s", self.incumbent_s);
-    visit("launch_limit_s", self.launch_limit_s, kMayBeMissing);
-  }
+  PGTUNE_FIELDS(id, built, incumbent_s, (launch_limit_s, kMayBeMissing))
 };
 
 struct TrialDone {
   RequestId id = 0;
   TrialReport report;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("id", self.id);
-    visit("report", self.report);
-  }
+  PGTUNE_FIELDS(id, report)
 };
 
 using Event = std::variant<BuildDone, TrialDone>;
@@ -116,15 +89,7 @@ struct RoundRequest {
   /// (gpu/measure/sample_timer.hpp). 0: after a short lead-in.
   double settle_s = 0;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("contenders", self.contenders);
-    visit("order", self.order);
-    visit("round", self.round);
-    visit("stage", self.stage);
-    visit("sample_s", self.sample_s);
-    visit("settle_s", self.settle_s);
-  }
+  PGTUNE_FIELDS(contenders, order, round, stage, sample_s, settle_s)
 };
 
 /// samples[i] belongs to contender i (not to position i); empty optional: that contender failed, with the outcome
@@ -133,11 +98,7 @@ struct RoundReport {
   std::vector<std::optional<Sample>> samples;
   std::vector<Outcome> outcomes;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("samples", self.samples);
-    visit("outcomes", self.outcomes);
-  }
+  PGTUNE_FIELDS(samples, outcomes)
 };
 
 /// Check a finalist again, after it was timed and as it was timed: on every operand copy, with other data.
@@ -149,14 +110,7 @@ struct VerifyRequest {
   /// How long one launch may take before it counts as hanging. 0: no limit. Set by WorkerDevice.
   double launch_limit_s = 0;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("built", self.built);
-    visit("launches", self.launches);
-    visit("data_seed", self.data_seed);
-    visit("launch_s", self.launch_s);
-    visit("launch_limit_s", self.launch_limit_s, kMayBeMissing);
-  }
+  PGTUNE_FIELDS(built, launches, data_seed, launch_s, (launch_limit_s, kMayBeMissing))
 };
 
 struct VerifyReport {
@@ -168,15 +122,7 @@ struct VerifyReport {
   /// Medians of single launches between events, over a D poisoned just before and over one that holds the result.
   double poisoned_s = 0, held_s = 0;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("outcome", self.outcome);
-    visit("launches", self.launches);
-    visit("copies", self.copies);
-    visit("deterministic", self.deterministic);
-    visit("poisoned_s", self.poisoned_s);
-    visit("held_s", self.held_s);
-  }
+  PGTUNE_FIELDS(outcome, launches, copies, deterministic, poisoned_s, held_s)
 };
 
 /// Launch something once, for a profiler to watch.
@@ -184,22 +130,14 @@ struct LaunchRequest {
   std::optional<BuiltVariant> variant = {};  ///< nothing: an algorithm of the baseline
   std::string algorithm = {};                ///< as LaunchReport::algorithm; empty: the best
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("variant", self.variant);
-    visit("algorithm", self.algorithm);
-  }
+  PGTUNE_FIELDS(variant, algorithm)
 };
 
 struct LaunchReport {
   Outcome outcome;
   std::string algorithm;  ///< the baseline's that was launched, with its library: "cuBLASLt 13.1.0: algorithm 66, ..."
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("outcome", self.outcome);
-    visit("algorithm", self.algorithm);
-  }
+  PGTUNE_FIELDS(outcome, algorithm)
 };
 
 /// Whether the kernel of an exported header's entry, called as a program calls it, is the one that was measured.
@@ -211,15 +149,7 @@ struct ConsumerRequest {
   /// Of samples at the power cap, in which the program's calls are timed once more; 0: they are not.
   double sample_s = 0, settle_s = 0;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("entry", self.entry);
-    visit("problem", self.problem);
-    visit("built", self.built);
-    visit("launch_s", self.launch_s);
-    visit("sample_s", self.sample_s);
-    visit("settle_s", self.settle_s);
-  }
+  PGTUNE_FIELDS(entry, problem, built, launch_s, sample_s, settle_s)
 };
 
 struct ConsumerReport {
@@ -229,14 +159,7 @@ struct ConsumerReport {
   std::vector<double> settled_run_s;  ///< what a call took in each settled sample
   std::int64_t workspace_bytes = 0;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("wrong", self.wrong);
-    visit("run_s", self.run_s);
-    visit("bare_s", self.bare_s);
-    visit("settled_run_s", self.settled_run_s);
-    visit("workspace_bytes", self.workspace_bytes);
-  }
+  PGTUNE_FIELDS(wrong, run_s, bare_s, settled_run_s, workspace_bytes)
 };
 
 /// What an earlier measure worker found out about the baseline, for the one that takes its place.
@@ -257,12 +180,7 @@ struct BaselineBuild {
   std::optional<BuiltVariant> built;  ///< nothing: it is not available
   std::string unavailable = {};       ///< why
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("title", self.title);
-    visit("built", self.built);
-    visit("unavailable", self.unavailable, kUnlessDefault);
-  }
+  PGTUNE_FIELDS(title, built, (unavailable, kUnlessDefault))
 };
 
 /// What becomes current with prepare().
@@ -274,13 +192,7 @@ struct PrepareRequest {
   /// Of the operation's template baselines, in their order; one that has none here is not available.
   std::vector<BaselineBuild> builds = {};
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("problem", self.problem);
-    visit("conditions", self.conditions);
-    visit("known", self.known);
-    visit("builds", self.builds, kMayBeMissing);
-  }
+  PGTUNE_FIELDS(problem, conditions, known, (builds, kMayBeMissing))
 };
 
 /// One energy window of a steady load, or of the idle GPU.
@@ -291,14 +203,7 @@ struct EnergyRequest {
   double max_uncertainty = 0.01;  ///< relative, of the energy; a window too short for it is refused
   int index = 0;                  ///< which window of this contender, from 0
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("contender", self.contender);
-    visit("lead_in_s", self.lead_in_s);
-    visit("window_s", self.window_s);
-    visit("max_uncertainty", self.max_uncertainty);
-    visit("index", self.index);
-  }
+  PGTUNE_FIELDS(contender, lead_in_s, window_s, max_uncertainty, index)
 };
 
 /// Reason of a build that the memory limit ended; `said`: the compiler's own words.

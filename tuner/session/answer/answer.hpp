@@ -85,12 +85,7 @@ struct NoiseFloor {
 
   friend bool operator==(const NoiseFloor&, const NoiseFloor&) = default;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("rounds", self.rounds);
-    visit("half_width", self.half_width);
-    visit("margin", self.margin);
-  }
+  PGTUNE_FIELDS(rounds, half_width, margin)
 };
 
 /// Device time of a session's stages as the sum of their samples; of lead-ins only those of settled samples count. Of
@@ -102,17 +97,8 @@ struct StageTimes {
 
   friend bool operator==(const StageTimes&, const StageTimes&) = default;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("screen_s", self.screen_s);
-    visit("floor_s", self.floor_s);
-    visit("race_s", self.race_s);
-    visit("final_s", self.final_s);
-    visit("confirm_s", self.confirm_s, kUnlessDefault);
-    visit("verify_s", self.verify_s, kUnlessDefault);
-    visit("prepare_s", self.prepare_s, kUnlessDefault);
-    visit("steady_s", self.steady_s, kUnlessDefault);
-  }
+  PGTUNE_FIELDS(screen_s, floor_s, race_s, final_s, (confirm_s, kUnlessDefault), (verify_s, kUnlessDefault),
+                (prepare_s, kUnlessDefault), (steady_s, kUnlessDefault))
 };
 
 struct CountsRecord {
@@ -121,14 +107,7 @@ struct CountsRecord {
 
   friend bool operator==(const CountsRecord&, const CountsRecord&) = default;
 
-  template <typename Self, typename Visit>
-  static void visit_fields(Self& self, const Visit& visit) {
-    visit("space", self.space);
-    visit("valid", self.valid);
-    visit("compiled", self.compiled);
-    visit("measured", self.measured);
-    visit("failed", self.failed);
-  }
+  PGTUNE_FIELDS(space, valid, compiled, measured, failed)
 };
 
 /// A finalist.
