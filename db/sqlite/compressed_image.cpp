@@ -15,7 +15,7 @@ namespace pgtune::db {
 namespace {
 
 constexpr unsigned long long kMostBytes = 1ULL << 30U;
-constexpr std::array kMagic{std::byte{0x28}, std::byte{0xb5}, std::byte{0x2f}, std::byte{0xfd}};
+constexpr std::array kFrameMagic{std::byte{0x28}, std::byte{0xb5}, std::byte{0x2f}, std::byte{0xfd}};
 
 std::string read_file(const std::filesystem::path& path) {
   std::ostringstream text;
@@ -28,11 +28,11 @@ std::string read_file(const std::filesystem::path& path) {
 void FreeImage::operator()(std::byte* image) const { sqlite3_free(image); }
 
 bool is_compressed(std::span<const std::byte> bytes) {
-  return bytes.size() >= kMagic.size() && std::equal(kMagic.begin(), kMagic.end(), bytes.begin());
+  return bytes.size() >= kFrameMagic.size() && std::equal(kFrameMagic.begin(), kFrameMagic.end(), bytes.begin());
 }
 
 bool is_compressed(const std::filesystem::path& path) {
-  std::array<char, kMagic.size()> start{};
+  std::array<char, kFrameMagic.size()> start{};
   std::ifstream file(path, std::ios::binary);
   return file.read(start.data(), start.size()) && is_compressed(std::as_bytes(std::span(start)));
 }

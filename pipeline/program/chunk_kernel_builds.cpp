@@ -9,6 +9,7 @@
 
 #include "pipeline/plan/chunk_plan.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/measuring/database_store.hpp"
 #include "tuner/session/answer/answered.hpp"
 #include "tuner/template/template_source.hpp"
 
