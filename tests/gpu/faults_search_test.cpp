@@ -54,7 +54,7 @@ class FaultsSearch : public testing::Test {
     if (sessions.empty()) return {};
     const db::SessionRow& session = sessions.front();
     return db::find_trials(opened, {session.device_class, session.problem_key, session.template_name,
-                                    session.template_hash, session.source, session.conditions_key});
+                                    session.template_hash, session.recorded, session.conditions_key});
   }
 
   const TestFolder folder_;

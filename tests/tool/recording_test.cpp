@@ -82,7 +82,7 @@ TEST_P(EachRecording, AnswersForItsProblems) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shipped, EachRecording, testing::ValuesIn(recordings()), [](const auto& recording) {
-  std::string name = recording.param.stem().string();
+  std::string name = recording.param.stem().stem().string();
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });

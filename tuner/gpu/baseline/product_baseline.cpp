@@ -213,6 +213,9 @@ Result<std::unique_ptr<Baseline>> ProductBaseline::begin(const LibraryProduct& p
   return baseline;
 }
 
+ProductBaseline::ProductBaseline(const LibraryProduct& product, const BaselineParts& parts)
+    : Baseline(parts.buffers.rotation(), parts.device.gpu.stream.get()), product_(product) {}
+
 ProductBaseline::~ProductBaseline() = default;
 
 Result<void> ProductBaseline::find(const BaselineParts& parts) {

@@ -63,8 +63,7 @@ class ProductBaseline final : public Baseline {
   using Matmuls = std::map<std::int64_t, std::unique_ptr<CublasLtMatmul>>;
   using Candidates = std::map<std::int64_t, std::vector<CublasLtCandidate>>;
 
-  ProductBaseline(const LibraryProduct& product, const BaselineParts& parts)
-      : Baseline(parts.buffers.rotation(), parts.device.gpu.stream.get()), product_(product) {}
+  ProductBaseline(const LibraryProduct& product, const BaselineParts& parts);
   /// Adds the choice where it is right, else keeps why it is not. A failure means that the context is lost.
   [[nodiscard]] CudaResult<> attempt(ProductChoice choice, AlgorithmReport described, const BaselineParts& parts);
   /// The candidates of the only number of rows, and how many there are.
