@@ -46,7 +46,8 @@ class Database {
  public:
   /// Creates missing parent folders and the schema in kReadWriteCreate. Throws Error for: not a database, somebody
   /// else's database, another schema version (file left untouched), tables or triggers that are not pgtune's, no schema
-  /// at all opened read-only, read-only file or folder, no such file. A file that zstd compressed can be read.
+  /// at all opened read-only, read-only file or folder, no such file. A file named .zst, which zstd compressed, can be
+  /// read.
   [[nodiscard]] static Database open(const std::filesystem::path& path, OpenMode mode);
   /// Opens bytes in memory, read-only (the embedded recordings), compressed by zstd or not. The bytes must outlive the
   /// database.

@@ -31,11 +31,7 @@ bool is_compressed(std::span<const std::byte> bytes) {
   return bytes.size() >= kFrameMagic.size() && std::equal(kFrameMagic.begin(), kFrameMagic.end(), bytes.begin());
 }
 
-bool is_compressed(const std::filesystem::path& path) {
-  std::array<char, kFrameMagic.size()> start{};
-  std::ifstream file(path, std::ios::binary);
-  return file.read(start.data(), start.size()) && is_compressed(std::as_bytes(std::span(start)));
-}
+bool is_compressed(const std::filesystem::path& path) { return path.extension() == ".zst"; }
 
 Image decompress(std::span<const std::byte> bytes, const std::string& origin) {
   const unsigned long long size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());

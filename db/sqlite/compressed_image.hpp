@@ -20,8 +20,9 @@ struct Image {
   [[nodiscard]] std::span<const std::byte> span() const { return {bytes.get(), size}; }
 };
 
-/// Whether the bytes, or the file's, begin as zstd's frames do (RFC 8878, section 3.1.1).
+/// Whether the bytes begin as zstd's frames do (RFC 8878, section 3.1.1).
 [[nodiscard]] bool is_compressed(std::span<const std::byte> bytes);
+/// By the name, .zst: to open the file beside SQLite would drop the locks of this process's connections to it.
 [[nodiscard]] bool is_compressed(const std::filesystem::path& path);
 
 /// Throws Error where the bytes are damaged or claim more than 1 GiB.

@@ -96,7 +96,7 @@ void Database::write_compact_copy(const fs::path& path) const {
     const QueryOnlyLifted lifted(*this);
     // The copy gets the default journal, a rollback journal, whatever this database's.
     Statement(*this, "VACUUM INTO ?1").bind(temporary.string()).run();
-    if (path.extension() == ".zst") compress_file(temporary);
+    if (is_compressed(path)) compress_file(temporary);
     // SQLite does not sync such a copy: without this, a power failure could leave the name with half of its pages.
     sync_to_disk(temporary);
     fs::rename(temporary, absolute);

@@ -192,8 +192,19 @@ class PipelineCommand final : public Command {
 
   static ExitCode search(Context& context, PipelineTask& task, ResultDocument& results) {
     const DeviceChoice choice = choose_device(context, task.device);
-    require_gpu(choice, "a host pipeline");
-    return measure(context, task, choice, results);
+    if (choice.is_gpu()) return measure(context, task, choice, results);
+    if (std::filesystem::exists(task.database)) {
+      const db::Database database = db::Database::open(task.database, db::OpenMode::kReadOnly);
+      if (auto stored = recorded_pipeline(database, task.streamed, task.options)) {
+        context.terminal().note(fmt::format("There is no GPU here. This is what {} holds of {} ({}).", task.database,
+                                            stored->device.name, stored->finished_at));
+        return show({task.streamed, stored->device, std::move(stored->answer), stored->device.uuid, true, true}, task,
+                    results);
+      }
+    }
+    throw CommandError(ErrorKind::kEnvironment,
+                       "there is no GPU to stream through, and the database holds no such pipeline. Give a database "
+                       "that has one with --db; --dry-run says what would be searched.");
   }
 
   static ExitCode measure(Context& context, PipelineTask& task, const DeviceChoice& choice, ResultDocument& results) {

@@ -24,7 +24,7 @@ void foreign_table(std::string_view bytes) {
     if (variant.parameters.size() != rows.variants.front().parameters.size()) std::abort();
   }
   const std::size_t budgets[] = {2};
-  for (const char* name : {"guided", "model", "local"}) {
+  for (const char* name : {"guided", "model", "random"}) {
     if (!search::simulated_search(rows, rows.space(), *search::find_strategy(name), 1, budgets, 0.003)) std::abort();
   }
 }

@@ -189,7 +189,7 @@ def check_tutorial(source, program):
         said += done.stdout + done.stderr
         if done.returncode != 0:
             wrong.append(f"tutorial: pgtune {' '.join(words)} ends with {done.returncode}: {done.stderr[-400:]}")
-    for written in ("report.html", "best.hpp"):
+    for written in ("report.html",):
         if not os.path.exists(os.path.join(place.folder, written)):
             wrong.append(f"tutorial: {written} was not written")
     for word in ("recorded answers, nothing is run here", "why: In each", "joules", "tie: "):

@@ -198,7 +198,7 @@ TEST(Protocol, BodiesOfTheWrongShapeAreErrors) {
 }
 
 TEST(Protocol, HelloOfACompileWorkerHasNoDevice) {
-  EXPECT_EQ(Hello{}.protocol, 5) << "a GEMM is handed over in plain numbers since version 5";
+  EXPECT_EQ(Hello{}.protocol, 6);
   EXPECT_FALSE(over_the_wire(Hello{kProtocolVersion, "compile", "13.0", {}}).device);
   DeviceInfo device;
   device.name = "Fake GPU";

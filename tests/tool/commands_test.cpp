@@ -115,8 +115,7 @@ TEST_F(ShowTest, WrongFiltersAreUsageErrors) {
 TEST_F(StoredResultsTest, ADatabaseWithoutResults) {
   launch_.environment["PGTUNE_FAKE"] = "trial||wrong";
   ASSERT_EQ(search({"--db", path("empty.db"), "-q"}).exit_code, 1);
-  for (const auto& command : std::vector<std::vector<std::string>>{
-           {"show"}, {"report"}, {"export", "header", "--no-verify", "--template", path("tiny.json")}}) {
+  for (const auto& command : std::vector<std::vector<std::string>>{{"show"}, {"report"}, {"export", "header"}}) {
     std::vector<std::string> arguments = command;
     arguments.insert(arguments.end(), {"--db", path("empty.db")});
     const Finished result = pgtune(arguments);
@@ -163,6 +162,7 @@ class ExportTest : public StoredResultsTest {
   Finished header(const std::vector<std::string>& more) {
     std::vector<std::string> words{"export", "header", "--no-verify", "--template", path("tiny.json")};
     words.insert(words.end(), more.begin(), more.end());
+    launch_.environment["PGTUNE_FATBINARY"] = "/nowhere";  // the fake worker's cubins are none
     return pgtune(words);
   }
 };
@@ -171,10 +171,10 @@ TEST_F(ExportTest, StandardOutputGetsTheSameText) {
   const Finished result = header({"--shape", "256x256x256"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
-  EXPECT_THAT(result.out, AllOf(HasSubstr("namespace best_gemm"), HasSubstr("256x256x256 f32 nn: "),
-                                HasSubstr("GPU-fa4efa4e"), Not(HasSubstr("1000x512x64"))));
-  ASSERT_EQ(header({"--shape", "256x256x256", "-o", path("one.hpp")}).exit_code, 0);
-  EXPECT_EQ(read("one.hpp"), result.out);
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("namespace best_gemm"), HasSubstr("256x256x256 f32 nn"), Not(HasSubstr("1000x512x64"))));
+  ASSERT_EQ(header({"--shape", "256x256x256", "-o", path("best_gemm.hpp")}).exit_code, 0);
+  EXPECT_EQ(read("best_gemm.hpp"), result.out);
 }
 
 TEST_F(ExportTest, WrongNamespaceOrFile) {
@@ -208,8 +208,8 @@ TEST_F(ExportTest, AMeasurementBeatsARecordedAnswerOfAnotherVersion) {
   ASSERT_EQ(other("--device", "recording:" + path("recording.db")), 0);
   const Finished result = header({});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("256x256x256 f32 nn: "), Not(HasSubstr("RECORDED"))));
-  EXPECT_THAT(result.err, HasSubstr("left out 1000x512x64 f32 nn: tuned with another version of template tiny"));
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("256x256x256 f32 nn"), HasSubstr("1000x512x64 f32 nn"), Not(HasSubstr("RECORDED"))));
 }
 
 TEST_F(ExportTest, CallableLeavesOutWhatIsNotThereOrDoesNotBuild) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Searches without a GPU print what a recording answers, and store it as recorded.
+#include <utility>
+
 #include "tests/tool/cli_fixture.hpp"
 
 namespace pgtune::tool::test {
@@ -69,7 +71,11 @@ TEST_F(RecordedSearchTest, ItIsStoredOnceAndMarkedEverywhere) {
                                 HasSubstr("\n* recorded on another machine\n")));
   EXPECT_THAT(pgtune({"report", "--power"}).out, HasSubstr("256x256x256 f32 nn * with tiny"));
   EXPECT_EQ(pgtune({"report", "--html", path("page.html")}).exit_code, 0);
-  EXPECT_THAT(pgtune({"export", "header", "--table"}).out, HasSubstr("RECORDED on another machine"));
+  launch_.environment["PGTUNE_FATBINARY"] = "/nowhere";  // the fake worker's cubins are none
+  const std::string no_worker = std::exchange(launch_.environment["PGTUNE_WORKER"], PGTUNE_FAKE_WORKER);
+  const Finished exported = pgtune({"export", "header", "--no-verify", "--template", path("tiny.json")});
+  launch_.environment["PGTUNE_WORKER"] = no_worker;
+  EXPECT_THAT(exported.out, HasSubstr("RECORDED on another machine")) << exported.err;
   EXPECT_EQ(pgtune({"report", "--source", "gpu"}).exit_code, 1);
   EXPECT_EQ(pgtune({"report", "--source", "recorded"}).exit_code, 0);
   EXPECT_EQ(pgtune({"db", "check"}).exit_code, 0);
@@ -87,7 +93,9 @@ TEST_F(RecordedSearchTest, ItNeverAnswersForAGpu) {
   EXPECT_EQ(json::parse(measured.out).at("source"), "gpu");
   EXPECT_EQ(json::parse(measured.out).at("from_database"), false);
   EXPECT_GT(requests("trial"), trials) << "nor do its trials";
-  const Finished header = pgtune({"export", "header", "--table"});
+  launch_.environment["PGTUNE_FATBINARY"] = "/nowhere";  // the fake worker's cubins are none
+  const Finished header = pgtune({"export", "header", "--no-verify", "--template", path("tiny.json")});
+  EXPECT_EQ(header.exit_code, 0) << header.err;
   EXPECT_THAT(header.out, Not(HasSubstr("RECORDED"))) << "what is measured here is preferred";
 }
 

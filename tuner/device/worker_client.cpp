@@ -93,7 +93,7 @@ std::optional<WorkerEvent> WorkerClient::greet(const protocol::Reply& reply) {
   auto hello = protocol::decode_body<protocol::Hello>(*reply.body, "hello");
   if (!hello) return misbehaved("sent a " + hello.error().text());
   if (hello->role != role_) return misbehaved(fmt::format("says it is a {} worker", hello->role));
-  if (role_ != "compile" && !hello->device) return misbehaved("does not say which GPU it has");
+  if (role_ != "compile" && role_ != "consumer" && !hello->device) return misbehaved("does not say which GPU it has");
   hello_ = std::move(*hello);
   if (pending_) send(*std::exchange(pending_, std::nullopt));
   return std::nullopt;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "db/queries/queries.hpp"
+#include "tuner/util/utf8.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -88,6 +89,7 @@ std::optional<RecordedAnswer> recorded_answer(const std::vector<db::Database>& r
 }
 
 std::string unrecorded_text(const std::vector<db::Database>& recordings, const Problem& problem) {
+  constexpr std::size_t kMostBytes = 1000;
   const std::string& origin = recordings.front().origin();
   std::vector<Problem> known;
   std::set<std::string> keys, held_as;
@@ -95,7 +97,7 @@ std::string unrecorded_text(const std::vector<db::Database>& recordings, const P
     for (const db::SessionRow& row : db::list_sessions(recording)) {
       if (row.recorded || row.kind != "search" || row.finished_at.empty()) continue;
       if (row.problem_key == problem.key())
-        held_as.insert(fmt::format("'{}' with {}", row.conditions_key, row.template_name));
+        held_as.insert(fmt::format("'{}' with {}", excerpt(row.conditions_key), excerpt(row.template_name)));
       if (!keys.insert(row.problem_key).second) continue;
       auto other = db::find_problem(recording, row.problem_key);
       if (other && other->operation_name() == problem.operation_name()) known.push_back(std::move(*other));
@@ -105,7 +107,7 @@ std::string unrecorded_text(const std::vector<db::Database>& recordings, const P
     return fmt::format(
         "{} holds {} under {} only. Ask for these conditions and templates (--regime, --l2, --data, --data-seed, "
         "--template), and for the fastest (--objective time).",
-        origin, problem.title(), fmt::join(held_as, "; "));
+        origin, problem.title(), excerpt(fmt::format("{}", fmt::join(held_as, "; ")), kMostBytes));
   if (known.empty()) return fmt::format("{} holds no {}.", origin, problem.operation_name());
   return fmt::format("{} does not hold {}. Nearest to it, it holds: {}.", origin, problem.title(),
                      nearest_text(problem, std::move(known)));
