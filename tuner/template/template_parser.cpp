@@ -151,18 +151,10 @@ class ValuesOfRules {
 
 TemplateDefinition read_definition(const JsonCursor& root, const OperationInterface* operation) {
   TemplateDefinition out;
-  root.expect_fields({"schema",      "name",
-                      "description", "source",
-                      "dtypes",      "outputs",
-                      "epilogues",   "parameters",
-                      "derived",     "constraints",
-                      "policy",      "legality",
-                      "preset",      "seeds",
-                      "values",      "defines",
-                      "workspace",   "tensor_maps",
-                      "kernels",     "traffic",
-                      "cost",        "former_parameters",
-                      "operation"});
+  root.expect_fields({"schema",    "name",       "description", "source",      "dtypes",    "outputs",
+                      "epilogues", "parameters", "derived",     "constraints", "policy",    "legality",
+                      "preset",    "seeds",      "values",      "defines",     "workspace", "tensor_maps",
+                      "kernels",   "traffic",    "cost",        "operation"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
