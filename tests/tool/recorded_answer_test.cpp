@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "db/sqlite/statement.hpp"
 #include "tests/tool/store_fixture.hpp"
 #include "tool/pgtune/measuring/database_store.hpp"
 
@@ -112,6 +113,15 @@ TEST(RecordedAnswer, IsUnderTheConditionsAndByTheObjectiveAskedFor) {
   EXPECT_FALSE(recorded_answer(recordings, test::tiny(), problem, {}, Objective::kEnergy));
   EXPECT_THAT(unrecorded_text(recordings, problem),
               HasSubstr("holds 512x512x512 f32 nn under 'sustained rotated uniform:20231107 observed' with tiny only"));
+}
+
+TEST(RecordedAnswer, OfAnotherTemplateThanItsRowIsDamage) {
+  const Problem problem = shaped("512x512x512");
+  const auto recordings = recordings_of({key_of(problem)});
+  db::execute(recordings.front(), "DELETE FROM samples; DELETE FROM trials");
+  EXPECT_TRUE(answer_of(recordings, problem)) << "what it tried is not needed";
+  db::execute(recordings.front(), "UPDATE templates SET name = 'wide'");
+  EXPECT_THROW(static_cast<void>(answer_of(recordings, problem, test::tiny("c0ffee", "wide"))), db::Error);
 }
 
 /// What is said of a problem that none of the recordings, one for each of `held`, has.

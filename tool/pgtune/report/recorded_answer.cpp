@@ -27,9 +27,16 @@ space::TemplateSet as_recorded(const space::TemplateSet& templates, const std::v
 }
 
 RecordedAnswer read(const db::Database& recording, db::BestRow row, const space::TemplateSet& templates) {
-  const db::RowId session = row.session;
-  return {&recording, read_result(std::move(row), recording.origin()), db::session_programs(recording)[session].version,
-          as_recorded(templates, db::tried_templates(recording)[session])};
+  std::vector<db::TemplateRow> tried = db::tried_templates(recording)[row.session];
+  tried.insert(tried.begin(), row.variant_origin);  // a file from elsewhere may have no trial of it
+  StoredResult result = read_result(std::move(row), recording.origin());
+  if (result.answer.best().variant.template_name != result.row.variant_origin.name)
+    throw db::Error(fmt::format("{}: the answer of session {} is of another template than its row. Restore the file "
+                                "from a copy, or give another recording.",
+                                recording.origin(), result.row.session),
+                    0);
+  std::string version = db::session_programs(recording)[result.row.session].version;
+  return {&recording, std::move(result), std::move(version), as_recorded(templates, tried)};
 }
 
 /// How far `other` is from `wanted`, of the same operation: another dtype counts most, then another layout, then how
