@@ -26,13 +26,6 @@ constexpr std::size_t kTurns = 4;  ///< commands of so many, one meets a text
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr const char* kLadder = R"json({
-  "schema": 1, "name": "steps", "description": "for tests", "dtype": "f32",
-  "rungs": [
-    {"name": "first", "template": "./tiny.json", "variant": "BM=64,BN=32", "change": "a tile", "lesson": "how it starts"},
-    {"name": "winner", "stored_best": true, "change": "the best", "lesson": "what searching adds"}]
-})json";
-
 /// A command that still runs then is hung; they take milliseconds.
 constexpr unsigned kHungS = 60;
 /// The longest message; hostile words are cut in it.
@@ -110,7 +103,6 @@ std::vector<Words> query(sqlite3* handle, const std::string& sql) {
 void HostileDatabase::SetUp() {
   CliTest::SetUp();
   read_what_is_built_in();
-  write("steps.json", kLadder);
   write_program("doctor", "#!/bin/sh\necho '" + good_facts().dump() + "'\n");
   launch_.environment["PGTUNE_NCU"] = kFakeProfiler;
   launch_.environment["PGTUNE_NVDISASM"] = "/bin/true";
@@ -258,7 +250,6 @@ std::vector<Words> HostileDatabase::measurers() const {
   const Words problem{"--shape", "256x256x256", "-q"};
   return {with({"search", "--template", path("tiny.json")}, {problem}),
           with({"bench", "--rounds", "8", "--template", path("tiny.json")}, {problem}),
-          with({"ladder", "--ladder", path("steps.json")}, {problem}),
           {"export", "header", "--template", path("tiny.json"), "--no-verify", "-o", path("out")},
           {"doctor"}};
 }

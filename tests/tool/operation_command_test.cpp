@@ -287,17 +287,6 @@ TEST_F(OperationTest, SizesComeFromAFileToo) {
   EXPECT_THAT(wrong.err, AllOf(HasSubstr("sizes.txt:2: "), HasSubstr("N must be a multiple of 4")));
 }
 
-TEST_F(OperationTest, LaddersAreOfTheirOperation) {
-  ASSERT_EQ(softmax("search").exit_code, 0);
-  const Finished climbed = softmax("ladder");
-  EXPECT_EQ(climbed.exit_code, 0) << climbed.err;
-  EXPECT_THAT(climbed.out, AllOf(HasSubstr("two passes, one by one"), HasSubstr("winner"), HasSubstr("GB/s"),
-                                 HasSubstr("% of copy"), HasSubstr("\ncopy      ")));
-  EXPECT_THAT(softmax("ladder", {"--ladder", "sgemm"}).err, HasSubstr("is about GEMM, not 'softmax'"));
-  EXPECT_THAT(pgtune({"ladder", "--ladder", "softmax"}).err, HasSubstr("is about 'softmax', not GEMM"));
-  EXPECT_THAT(of("ladder", path("twice.json"), "N=4").err, HasSubstr("unknown ladder 'twice'"));
-}
-
 TEST_F(OperationTest, HeadersSayWhatTheyLeaveOut) {
   ASSERT_EQ(of("search", path("twice.json"), "N=4096", {"-q"}).exit_code, 0);
   const Finished unknown = pgtune({"export", "header"});

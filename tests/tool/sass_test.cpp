@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/ladder/sass.hpp"
+#include "tool/pgtune/counters/sass.hpp"
 
 #include <gtest/gtest.h>
 

@@ -23,7 +23,6 @@ namespace fs = std::filesystem;
 
 /// Searches take what is in the first; the templates of the others are there for who names them.
 constexpr std::array kTemplateFolders{"configs", "configs/teaching"};
-constexpr const char* kLadderFolder = "configs/ladders";
 constexpr const char *kOperationFolder = "operations", *kOperationTemplateFolder = "configs/operations";
 
 std::optional<std::string> embedded_text(const fs::path& path) {
@@ -103,13 +102,6 @@ std::vector<std::string> Catalogue::all_names() const {
   std::vector<std::string> all = names();
   for (std::string& name : names_in(kOperationTemplateFolder)) all.push_back(std::move(name));
   return all;
-}
-
-std::string Catalogue::ladder(const std::string& name) const {
-  if (auto text = embedded_text(fs::path(kLadderFolder) / (name + ".json"))) return *std::move(text);
-  throw CommandError(ErrorKind::kUsage,
-                     fmt::format("unknown ladder '{}'{} Or give the path of a ladder's JSON, such as ./mine.json.",
-                                 name, sentence_end(suggestion(name, names_in(kLadderFolder)))));
 }
 
 namespace {

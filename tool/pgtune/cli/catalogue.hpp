@@ -24,7 +24,7 @@ inline constexpr std::string_view kNobodysFile = "FILE.json";
 
 class Catalogue {
  public:
-  /// Whether a template or ladder is selected by a path: anything with a '/' or ending in ".json".
+  /// Whether a template is selected by a path: anything with a '/' or ending in ".json".
   [[nodiscard]] static bool is_path(const std::string& selector);
 
   /// Names of the built-in templates that searches of GEMMs take, sorted.
@@ -55,9 +55,6 @@ class Catalogue {
   [[nodiscard]] LoadedOperation operation(const std::string& selector) const;
   /// Names of the built-in operations, sorted; GEMM is none of them.
   [[nodiscard]] std::vector<std::string> operation_names() const;
-
-  /// The JSON of a built-in ladder. Throws CommandError (usage) with the names there are.
-  [[nodiscard]] std::string ladder(const std::string& name) const;
 };
 
 }  // namespace pgtune::tool

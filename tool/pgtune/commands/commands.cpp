@@ -16,7 +16,6 @@
   command(import) \
   command(space) \
   command(inspect) \
-  command(ladder) \
   command(simulate) \
   command(devices) \
   command(doctor) \

@@ -13,7 +13,7 @@
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/ladder/sass.hpp"
+#include "tool/pgtune/counters/sass.hpp"
 #include "tool/pgtune/measuring/measuring_run.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
 #include "tuner/device/compile_pool.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/ladder/ladder_file.hpp"
+#include "ladder/program/ladder_plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ TEST(LadderFile, MistakesAreNamedWithTheirPlace) {
 
 TEST(LadderFile, EveryShippedRungIsLegalForALargeProblem) {
   const Catalogue catalogue;
-  const auto ladder = parse_ladder(catalogue.ladder("sgemm"), "sgemm");
+  const auto ladder = parse_ladder(built_in_ladder("sgemm"), "sgemm");
   ASSERT_TRUE(ladder) << ladder.error().text();
   const DeviceInfo device = architecture_info("sm_90a").value();
   for (const char* layout : {"nn", "nt", "tn", "tt"}) {

@@ -1,27 +1,119 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/ladder/ladder_plan.hpp"
+#include "ladder/program/ladder_plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
+#include <stdexcept>
+#include <string_view>
 #include <utility>
 
+#include "pgtune_ladders.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/template/variant_text.hpp"
+#include "tuner/util/json_depth.hpp"
+#include "tuner/util/suggestion.hpp"
 
 namespace pgtune::tool {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kLadderSchema = 1;
+constexpr std::size_t kMaxRungs = 256;
+
+/// What is wrong with the file; never leaves parse_ladder().
+struct LadderProblem : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+void expect_fields(const json& object, const std::string& what, const std::set<std::string>& known) {
+  if (!object.is_object()) throw LadderProblem(fmt::format("{} is no object", what));
+  for (const auto& [field, value] : object.items()) {
+    if (known.count(field) == 0)
+      throw LadderProblem(fmt::format("{} has an unknown field '{}'; known: {}", what, field, fmt::join(known, ", ")));
+  }
+}
+
+std::string text_of(const json& object, const std::string& what, const char* field) {
+  const auto value = object.find(field);
+  if (value == object.end()) throw LadderProblem(fmt::format("{} has no '{}'", what, field));
+  if (!value->is_string() || value->get_ref<const std::string&>().empty())
+    throw LadderProblem(fmt::format("{}: '{}' must be a text", what, field));
+  return value->get<std::string>();
+}
+
+LadderRung rung_of(const json& object, std::size_t index) {
+  std::string what = fmt::format("rungs[{}]", index);
+  expect_fields(object, what, {"name", "change", "lesson", "template", "variant", "stored_best"});
+  LadderRung rung;
+  rung.name = text_of(object, what, "name");
+  what += fmt::format(" ({})", rung.name);
+  rung.change = text_of(object, what, "change");
+  rung.lesson = text_of(object, what, "lesson");
+  if (object.contains("stored_best")) {
+    if (object.at("stored_best") != true || object.contains("template") || object.contains("variant"))
+      throw LadderProblem(fmt::format("{}: 'stored_best' is true or absent, and stands alone", what));
+    return rung;
+  }
+  rung.template_selector = text_of(object, what, "template");
+  if (object.contains("variant")) rung.variant = text_of(object, what, "variant");
+  return rung;
+}
+
+Ladder ladder_of(const json& document) {
+  expect_fields(document, "the ladder", {"schema", "name", "description", "operation", "dtype", "rungs"});
+  if (document.value("schema", json()) != kLadderSchema)
+    throw LadderProblem(fmt::format("'schema' must be {}", kLadderSchema));
+  Ladder ladder;
+  ladder.name = text_of(document, "the ladder", "name");
+  ladder.description = text_of(document, "the ladder", "description");
+  if (document.contains("operation")) ladder.operation = text_of(document, "the ladder", "operation");
+  if (ladder.operation.empty() || document.contains("dtype")) {
+    const auto dtype = parse_dtype(text_of(document, "the ladder", "dtype"));
+    if (!dtype) throw LadderProblem(dtype.error().text());
+    ladder.dtype = *dtype;
+  }
+  const json rungs = document.value("rungs", json());
+  if (!rungs.is_array() || rungs.empty() || rungs.size() > kMaxRungs)
+    throw LadderProblem(fmt::format("'rungs' must be a list of 1 to {}", kMaxRungs));
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < rungs.size(); ++i) {
+    ladder.rungs.push_back(rung_of(rungs[i], i));
+    if (!names.insert(ladder.rungs.back().name).second)
+      throw LadderProblem(fmt::format("rungs[{}]: there is a rung '{}' already", i, ladder.rungs.back().name));
+  }
+  return ladder;
+}
+
+}  // namespace
+
+Result<Ladder> parse_ladder(std::string_view text, const std::string& origin) {
+  if (json_too_deep(text)) return fail(ErrorKind::kUsage, fmt::format("{}: nests too deep to be a ladder", origin));
+  try {
+    return ladder_of(json::parse(text));
+  } catch (const LadderProblem& problem) {
+    return fail(ErrorKind::kUsage, fmt::format("{}: {}", origin, problem.what()));
+  } catch (const json::exception& problem) {
+    return fail(ErrorKind::kUsage, fmt::format("{}: {}", origin, problem.what()));
+  }
+}
+
 namespace {
 
 namespace fs = std::filesystem;
 
 /// The ladder, and the folder that its templates' paths are relative to.
-std::pair<Ladder, fs::path> load_ladder(const Catalogue& catalogue, const std::string& selector) {
-  if (!Catalogue::is_path(selector)) return {value_or_throw(parse_ladder(catalogue.ladder(selector), selector)), {}};
+std::pair<Ladder, fs::path> load_ladder(const std::string& selector) {
+  if (!Catalogue::is_path(selector)) return {value_or_throw(parse_ladder(built_in_ladder(selector), selector)), {}};
   std::ifstream file(selector);
   std::ostringstream text;
   std::error_code error;
@@ -61,9 +153,23 @@ std::optional<StoredBest> fastest(const space::TemplateSet& all, const space::Te
 
 }  // namespace
 
+std::string_view built_in_ladder(const std::string& name) {
+  std::vector<std::string> names;
+  for (const embedded::File& file : embedded::pgtune_ladders()) {
+    names.push_back(fs::path(file.path).stem().string());
+    if (names.back() == name) return file.contents;
+  }
+  std::sort(names.begin(), names.end());
+  std::string hint = suggestion(name, names);
+  if (!hint.ends_with('?')) hint += '.';
+  throw CommandError(
+      ErrorKind::kUsage,
+      fmt::format("unknown ladder '{}'{} Or give the path of a ladder's JSON, such as ./mine.json.", name, hint));
+}
+
 LadderPlan plan_ladder(const Context& context, const std::string& selector, const Problem& problem,
                        const LoadedOperation* operation, const DeviceInfo& device, const FindBest& find_best) {
-  const auto [ladder, folder] = load_ladder(context.catalogue(), selector);
+  const auto [ladder, folder] = load_ladder(selector);
   if (const std::string own = operation == nullptr ? "" : operation->definition.name; ladder.operation != own) {
     const auto named = [](const std::string& name) { return name.empty() ? "GEMM" : fmt::format("'{}'", name); };
     throw CommandError(ErrorKind::kUsage, fmt::format("the ladder '{}' is about {}, not {}. Name another --ladder.",

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What the compiler made of a ladder's rungs.
+// What the compiler made of a ladder's rungs, and the hardware counters of each: a worker launches it once, under the
+// profiler.
 #pragma once
 
-#include "tool/pgtune/ladder/ladder_view.hpp"
+#include <atomic>
+
+#include "ladder/program/ladder_view.hpp"
 #include "tuner/device/compile_pool.hpp"
 
 namespace pgtune::tool {
@@ -18,5 +21,9 @@ void build_rungs(LadderOutcome& outcome, const space::TemplateSet& templates, de
 
 /// Fills RungBuild::code and loop of the rungs that are built, or LadderOutcome::sass_problem.
 void read_machine_code(LadderOutcome& outcome);
+
+/// Fills RungResult::counters of the rungs that have a time, or LadderOutcome::counters_problem. The GPU must not be
+/// held by another worker of ours, whose memory it may need.
+void read_ladder_counters(const std::filesystem::path& worker, const std::atomic<bool>& stop, LadderOutcome& outcome);
 
 }  // namespace pgtune::tool

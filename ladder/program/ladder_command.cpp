@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "ladder/program/rung_facts.hpp"
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
-#include "tool/pgtune/ladder/ladder_builds.hpp"
-#include "tool/pgtune/ladder/ladder_counters.hpp"
 #include "tool/pgtune/measuring/measuring_run.hpp"
+#include "tool/pgtune/rooms.hpp"
 #include "tuner/session/answer/answered.hpp"
 
 namespace pgtune::tool {
@@ -232,6 +232,6 @@ class LadderCommand final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_ladder_command() { return std::make_unique<LadderCommand>(); }
+void register_ladder(Rooms& rooms) { rooms.commands.push_back(std::make_unique<LadderCommand>()); }
 
 }  // namespace pgtune::tool

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // pgtune ladder: rungs on the fake GPU, only built, and refused.
 #include "tests/tool/cli_fixture.hpp"
+#include "tests/tool/operation_fixture.hpp"
 
 namespace pgtune::tool::test {
 namespace {
@@ -164,6 +165,36 @@ TEST_F(LadderTest, TheShippedLadderBuilds) {
   EXPECT_THAT(text.out, AllOf(HasSubstr("naive: "), HasSubstr("TMA and mbarriers: "), HasSubstr("tuned winner: "),
                               HasSubstr("not here: where rungs are only built")));
   expect_80_columns(text.out);
+}
+
+using OwnOperationLadder = OwnOperationTest;
+
+TEST_F(OwnOperationLadder, LaddersAreOfTheirOperation) {
+  const auto softmax = [&](const std::string& command, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"--dtype", "bf16"};
+    if (command == "search") arguments.insert(arguments.end(), {"--budget", "4", "-q"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return of(command, "softmax", "M=4096,N=8192", arguments);
+  };
+  ASSERT_EQ(softmax("search").exit_code, 0);
+  const Finished climbed = softmax("ladder");
+  EXPECT_EQ(climbed.exit_code, 0) << climbed.err;
+  EXPECT_THAT(climbed.out, AllOf(HasSubstr("two passes, one by one"), HasSubstr("winner"), HasSubstr("GB/s"),
+                                 HasSubstr("% of copy"), HasSubstr("\ncopy      ")));
+  EXPECT_THAT(softmax("ladder", {"--ladder", "sgemm"}).err, HasSubstr("is about GEMM, not 'softmax'"));
+  EXPECT_THAT(pgtune({"ladder", "--ladder", "softmax"}).err, HasSubstr("is about 'softmax', not GEMM"));
+  EXPECT_THAT(of("ladder", path("twice.json"), "N=4").err, HasSubstr("unknown ladder 'twice'"));
+}
+
+TEST_F(LadderTest, WrongUseIsRefusedWithTheReason) {
+  for (const auto& [more, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--device", "sm_90a", "--rounds", "0"}, "--rounds '0'"},
+           {{"--device", "sm_90a", "--seed", "x"}, "--seed 'x'"},
+           {{"--power"}, "unknown option '--power'"}}) {
+    const Finished refused = ladder(more);
+    EXPECT_EQ(refused.exit_code, 2) << message;
+    EXPECT_THAT(refused.err, HasSubstr(message));
+  }
 }
 
 }  // namespace

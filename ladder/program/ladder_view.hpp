@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "ladder/program/ladder_plan.hpp"
 #include "tool/pgtune/cli/terminal/terminal.hpp"
-#include "tool/pgtune/ladder/ladder_plan.hpp"
-#include "tool/pgtune/ladder/sass.hpp"
+#include "tool/pgtune/counters/sass.hpp"
 #include "tuner/model/conditions.hpp"
 #include "tuner/model/kernel_counters.hpp"
 #include "tuner/model/occupancy.hpp"

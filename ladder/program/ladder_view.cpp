@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/ladder/ladder_view.hpp"
+#include "ladder/program/ladder_view.hpp"
 
 #include <fmt/format.h>
 
