@@ -26,8 +26,8 @@
 #include "tool/pgtune/measuring/device_choice.hpp"
 #include "tool/pgtune/measuring/gpu_wait.hpp"
 #include "tool/pgtune/measuring/signals.hpp"
-#include "tool/pgtune/simulate/guess.hpp"
-#include "tool/pgtune/simulate/trained_model.hpp"
+#include "tool/pgtune/learning/guess.hpp"
+#include "tool/pgtune/learning/trained_model.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::tool {

@@ -115,9 +115,6 @@ void HostileDatabase::SetUp() {
   bench.insert(bench.end(), made.begin(), made.end());
   const Finished benched = pgtune(bench);
   ASSERT_EQ(benched.exit_code, 0) << benched.err;
-  const Finished imported =
-      pgtune({"import", "t4", PGTUNE_SOURCE_DIR "/tests/fuzz/corpus/foreign_table/t4.json", "--db", path("made.db")});
-  ASSERT_EQ(imported.exit_code, 0) << imported.err;
   for (const Words& words : fillers()) {
     const Finished filled = pgtune(with(words, {{"--db", path("made.db")}}));
     ASSERT_EQ(filled.exit_code, 0) << filled.err;
@@ -218,9 +215,7 @@ std::vector<Words> HostileDatabase::readers() const {
           {"report", "--power"},
           {"report", "--power", "--json"},
           {"report", "--roofline"},
-          {"report", "--html", "-"},
-          {"export", "t4", "--from", path("used.db"), path("out")},
-          {"simulate", "--from", path("used.db"), "--strategy", "random", "--budget", "2", "--repeats", "1"}};
+          {"report", "--html", "-"}};
 }
 
 std::vector<Words> HostileDatabase::searchers() const {

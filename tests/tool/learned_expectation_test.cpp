@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/simulate/learned_expectation.hpp"
+#include "tool/pgtune/learning/learned_expectation.hpp"
 
 #include <gmock/gmock.h>
 

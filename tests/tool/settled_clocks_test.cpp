@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/simulate/settled_clocks.hpp"
+#include "tool/pgtune/learning/settled_clocks.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "tool/pgtune/simulate/learned_expectation.hpp"
+#include "tool/pgtune/learning/learned_expectation.hpp"
 #include "tuner/session/settled_times.hpp"
 
 namespace pgtune::tool {

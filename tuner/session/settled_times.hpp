@@ -13,7 +13,7 @@ namespace pgtune::session {
 
 /// The time that each variant may be expected to take in settled samples at the power cap: the cycles it was screened
 /// with, which hardly change from there, over the clock that its power leaves it, which `clocks` was trained on
-/// (tool/pgtune/simulate/settled_clocks.hpp). Of these times only the ratios mean something; 0 where `cycles`, one for
+/// (tool/pgtune/learning/settled_clocks.hpp). Of these times only the ratios mean something; 0 where `cycles`, one for
 /// each variant, is 0. Variants lie in any order. Errors (usage): an expression of a template that fails.
 [[nodiscard]] Result<std::vector<double>> expected_settled_times(const search::Predictor& clocks,
                                                                  const space::TemplateSet& templates,

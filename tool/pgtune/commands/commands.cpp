@@ -13,10 +13,8 @@
   command(guess) \
   command(show)
 #define PGTUNE_OTHER_COMMANDS(command) \
-  command(import) \
   command(space) \
   command(inspect) \
-  command(simulate) \
   command(devices) \
   command(doctor) \
   command(slurm) \

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune export header`: the winners as a C++17 header that a program calls. Beside it `export t4` and
-// `export kernel_tuner` (table_export.hpp), and what rooms export.
+// `pgtune export header`: the winners as a C++17 header that a program calls; beside it what rooms export.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,16 +13,15 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/output_file.hpp"
-#include "tool/pgtune/commands/table_export.hpp"
 #include "tool/pgtune/export/callable_export.hpp"
 #include "tool/pgtune/export/callable_package.hpp"
 #include "tool/pgtune/export/coverage.hpp"
 #include "tool/pgtune/export/cpp_names.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tool/pgtune/export/verification.hpp"
+#include "tool/pgtune/learning/guess.hpp"
+#include "tool/pgtune/learning/trained_model.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
-#include "tool/pgtune/simulate/guess.hpp"
-#include "tool/pgtune/simulate/trained_model.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -41,8 +39,7 @@ class ExportCommand final : public Command {
         "pgtune export header --operation softmax -o best_softmax.hpp\n"
         "pgtune export header --on H200 --namespace my::gemm\n"
         "pgtune export header --guess shapes.txt -o best_gemm.hpp\n"
-        "pgtune export header --library best_gemm\n"
-        "pgtune export kernel_tuner tables --problem '4096x4096x4096 bf16'";
+        "pgtune export header --library best_gemm";
     for (const auto& [form, line] : forms_) lines += "\n" + form->examples();
     return lines;
   }
@@ -92,11 +89,9 @@ class ExportCommand final : public Command {
       line = app.add_command(form->name(), form->description());
       form->add_options(*line);
     }
-    tables_.add_to(app);
   }
 
   ExitCode run(Context& context) override {
-    if (tables_.asked()) return tables_.run(context);
     for (const auto& [form, line] : forms_) {
       if (line->parsed()) return form->run(context);
     }
@@ -260,7 +255,6 @@ class ExportCommand final : public Command {
   }
 
   ResultFilter filter_;
-  TableExport tables_;
   std::vector<std::pair<std::unique_ptr<Command>, std::optional<CommandLine>>> forms_;  ///< of rooms
   std::vector<Problem> covered_problems_, guessed_problems_;  ///< of --coverage (of GEMM) and --guess
   std::string output_, name_space_, coverage_, guess_, library_, neighbour_loss_ = "3";

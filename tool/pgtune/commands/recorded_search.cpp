@@ -9,11 +9,11 @@
 #include "db/upkeep/session_copier.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/learning/guess.hpp"
+#include "tool/pgtune/learning/trained_model.hpp"
 #include "tool/pgtune/report/recorded_answer.hpp"
 #include "tool/pgtune/report/result_json.hpp"
 #include "tool/pgtune/report/result_text.hpp"
-#include "tool/pgtune/simulate/guess.hpp"
-#include "tool/pgtune/simulate/trained_model.hpp"
 #include "tuner/session/answer/answered.hpp"
 
 namespace pgtune::tool {

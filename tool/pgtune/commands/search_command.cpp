@@ -16,7 +16,7 @@
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/commands/search_options.hpp"
 #include "tool/pgtune/commands/search_task.hpp"
-#include "tool/pgtune/simulate/trained_model.hpp"
+#include "tool/pgtune/learning/trained_model.hpp"
 #include "tuner/session/expected_search.hpp"
 
 namespace pgtune::tool {

@@ -7,7 +7,6 @@
 #include <string>
 #include <variant>
 
-#include "tool/pgtune/foreign/foreign_table.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/model/kernel_counters.hpp"
 #include "tuner/session/answer/answer_json.hpp"
@@ -20,11 +19,6 @@ namespace {
 
 /// Nothing where all is well.
 using Flaw = std::optional<std::string>;
-
-Flaw no_foreign_table(const db::Value& value) {
-  const auto table = foreign_table_of(std::get<std::string>(value));
-  return table ? std::nullopt : Flaw(table.error().message);
-}
 
 /// For the words that `parse` knows.
 template <typename Parse>
@@ -57,7 +51,6 @@ const db::ColumnChecks& record_checks() {
       {"conditions.conditions_json", no_record<Conditions>},
       {"conditions.key", word_of([](const std::string& word) { return parse_conditions(word).has_value(); })},
       {"devices.info_json", no_record<DeviceInfo>},
-      {"foreign_tables.table_json", no_foreign_table},
       {"kernel_counters.counters_json", no_record<KernelCounters>},
       {"outcomes.kind", word_of([](const std::string& word) { return enumerator_of<OutcomeKind>(word).has_value(); })},
       {"problems.problem_json", no_record<Problem>},

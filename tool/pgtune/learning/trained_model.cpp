@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+#include "tool/pgtune/learning/trained_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/database.hpp"
+#include "db/queries/queries.hpp"
+#include "pgtune_recordings.hpp"
+#include "pgtune_unbiased.hpp"
+#include "tool/pgtune/learning/learned_expectation.hpp"
+#include "tool/pgtune/learning/searched_before.hpp"
+#include "tool/pgtune/learning/settled_clocks.hpp"
+#include "tool/pgtune/recording/recordings.hpp"
+#include "tuner/model/device_class.hpp"
+#include "tuner/template/template_source.hpp"
+#include "tuner/util/own_files.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostBytes = 64 << 20;
+constexpr std::size_t kKept = 8;  ///< models in the cache
+/// Goes up whenever the same tables give another model.
+constexpr int kVersion = 2;
+
+using Sessions = std::vector<db::SessionRow>;  ///< newest first
+
+/// What a model learns from sessions of one database, whose tables are numbered from 0. Throws CommandError, db::Error.
+using Learn = std::vector<search::Experience> (*)(const db::Database& database, const Sessions& sessions,
+                                                  const KnownTemplates& templates);
+
+struct Kind {
+  const char* name;  ///< in the hash that names its files
+  Learn learn;
+  search::Validation validation = search::Validation::kHoldout;
+};
+
+std::vector<search::Experience> learn_times(const db::Database& database, const Sessions& sessions,
+                                            const KnownTemplates& templates) {
+  std::vector<search::Experience> known;
+  std::size_t first = 0;
+  for (const RecordedTable& table : recorded_tables(database, templates, sessions)) {
+    for (search::Experience& own : experiences(table, templates, first)) known.push_back(std::move(own));
+    ++first;
+  }
+  return known;
+}
+
+std::vector<search::Experience> learn_clocks(const db::Database& database, const Sessions& sessions,
+                                             const KnownTemplates& templates) {
+  std::vector<search::Experience> known;
+  std::size_t first = 0;
+  for (const SettledRace& race : settled_races(database, templates, sessions)) {
+    for (search::Experience& own : clock_experiences(race, templates, first)) known.push_back(std::move(own));
+    ++first;
+  }
+  return known;
+}
+
+/// The user's database, or none, with the sessions that are to teach.
+struct OwnSearches {
+  std::optional<db::Database> database;
+  Sessions sessions;
+};
+
+OwnSearches all_searches(const fs::path& path) {
+  OwnSearches own;
+  if (db::is_absent(path)) return own;
+  own.database = db::Database::open(path, db::OpenMode::kReadOnly);
+  own.sessions = db::list_sessions(*own.database);
+  std::erase_if(own.sessions, [](const db::SessionRow& row) { return row.recorded || row.kind != "search"; });
+  return own;
+}
+
+/// Names everything a model is made of: the recordings, the unbiased tables, the templates, whose JSON gives the
+/// features, and the searches of the user's database.
+std::string key_of(const Kind& kind, const KnownTemplates& templates, const Sessions& own) {
+  std::string parts = fmt::format("{} {}\n", kind.name, kVersion);
+  for (const auto& files : {embedded::pgtune_recordings(), embedded::pgtune_unbiased()}) {
+    for (const embedded::File& file : files)
+      parts += space::hash_text({file.contents.data(), file.contents.size()}) + '\n';
+  }
+  for (const auto& [name, definition] : templates.all())
+    parts += fmt::format("{} {} {}\n", name, definition.content_hash, definition.preset_hash);
+  std::vector<std::string> sessions;
+  for (const db::SessionRow& row : own) sessions.push_back(row.uid + ' ' + row.finished_at);
+  std::sort(sessions.begin(), sessions.end());
+  for (const std::string& session : sessions) parts += session + '\n';
+  return space::hash_text(parts);
+}
+
+std::shared_ptr<const search::Predictor> fit(const Kind& kind, const KnownTemplates& templates,
+                                             const OwnSearches& searches) {
+  std::vector<db::Database> shipped;
+  if (has_built_in_recording()) shipped = open_recordings("");
+  for (db::Database& tables : open_unbiased_tables()) shipped.push_back(std::move(tables));
+  // A connection is used by one thread; what is learnt comes in the order of the databases.
+  std::vector<std::future<std::vector<search::Experience>>> parts;
+  for (const db::Database& database : shipped) {
+    parts.push_back(std::async(std::launch::async, [&kind, &templates, &database] {
+      return kind.learn(database, db::list_sessions(database), templates);
+    }));
+  }
+  std::vector<search::Experience> own;
+  if (searches.database) own = kind.learn(*searches.database, searches.sessions, templates);
+  std::vector<search::Experience> known;
+  const auto add = [&](std::vector<search::Experience>&& learnt) {
+    const std::size_t first = known.empty() ? 0 : known.back().table + 1;
+    for (search::Experience& experience : learnt) {
+      experience.table += first;
+      known.push_back(std::move(experience));
+    }
+  };
+  for (auto& part : parts) add(part.get());
+  add(std::move(own));
+  if (known.empty()) return nullptr;
+  return std::make_shared<const search::Predictor>(
+      search::PredictorTrainer(known).fit_all(kModelSeed, kind.validation));
+}
+
+/// Removes all but the newest few.
+void prune(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<std::pair<fs::file_time_type, fs::path>> files;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == ".model") files.emplace_back(entry.last_write_time(ignored), entry.path());
+  }
+  std::sort(files.begin(), files.end(), std::greater<>());
+  for (std::size_t i = kKept; i < files.size(); ++i) fs::remove(files[i].second, ignored);
+}
+
+std::shared_ptr<const search::Predictor> load_or_fit(const Kind& kind, Context& context,
+                                                     const KnownTemplates& templates, const OwnSearches& searches) {
+  const fs::path folder = context.paths().cache / "models";
+  const fs::path file = folder / (key_of(kind, templates, searches.sessions) + ".model");
+  if (const auto bytes = read_own_file(file, kMostBytes)) {
+    if (auto known = search::Predictor::from_bytes(*bytes))
+      return std::make_shared<const search::Predictor>(std::move(*known));
+  }
+  auto fitted = fit(kind, templates, searches);
+  if (fitted && make_private_folder(folder)) {
+    if (const auto written = write_file_atomically(file, fitted->bytes()); !written)
+      context.terminal().detail("the model is not kept: " + written.error().text());
+    prune(folder);
+  }
+  return fitted;
+}
+
+/// The catalogue's, and `own`.
+KnownTemplates known_templates(Context& context, const OwnTemplates& own) {
+  KnownTemplates out(context.catalogue());
+  for (const space::TemplateSet& set : own) {
+    for (const space::TemplateDefinition& definition : set.definitions()) out.add(definition);
+  }
+  return out;
+}
+
+ModelSource source_of(const Kind& kind, Context& context, const fs::path& database, OwnTemplates templates) {
+  struct Once {
+    std::once_flag flag;
+    std::shared_ptr<const search::Predictor> predictor;
+  };
+  return [kind, &context, database, own = std::move(templates), once = std::make_shared<Once>()] {
+    std::call_once(once->flag, [&] {
+      once->predictor = load_or_fit(kind, context, known_templates(context, own), all_searches(database));
+    });
+    return once->predictor;
+  };
+}
+
+constexpr Kind kTimes{"model", learn_times}, kClocks{"clocks", learn_clocks};
+constexpr Kind kValidatedTimes{"validated model", learn_times, search::Validation::kFiveFold};
+
+/// Models for the problems of one command, by what each is made of.
+class ModelsBefore {
+ public:
+  ModelsBefore(Context& context, fs::path database, OwnTemplates templates)
+      : context_(context), path_(std::move(database)), own_(std::move(templates)) {}
+
+  std::shared_ptr<const search::Predictor> of(const Problem& problem, const DeviceInfo& device) {
+    const std::lock_guard lock(mutex_);
+    if (!templates_) templates_.emplace(known_templates(context_, own_));
+    OwnSearches searches = all_searches(path_);
+    searches.sessions = searched_before(std::move(searches.sessions), problem.key(), device_class(device).text());
+    const std::string key = key_of(kTimes, *templates_, searches.sessions);
+    const auto known = models_.find(key);
+    if (known != models_.end()) return known->second;
+    return models_[key] = load_or_fit(kTimes, context_, *templates_, searches);
+  }
+
+ private:
+  Context& context_;
+  fs::path path_;
+  OwnTemplates own_;
+  std::mutex mutex_;
+  std::optional<KnownTemplates> templates_;  ///< once a model is asked for: a stored answer needs none
+  std::map<std::string, std::shared_ptr<const search::Predictor>> models_;
+};
+
+}  // namespace
+
+ModelSource trained_model(Context& context, const fs::path& database, OwnTemplates templates,
+                          search::Validation validation) {
+  const Kind& kind = validation == search::Validation::kFiveFold ? kValidatedTimes : kTimes;
+  return source_of(kind, context, database, std::move(templates));
+}
+
+ModelSource trained_settled_clocks(Context& context, const fs::path& database, OwnTemplates templates) {
+  return source_of(kClocks, context, database, std::move(templates));
+}
+
+session::PredictorSource trained_model_before(Context& context, const fs::path& database, OwnTemplates templates) {
+  return [models = std::make_shared<ModelsBefore>(context, database, std::move(templates))](
+             const Problem& problem, const DeviceInfo& device) { return models->of(problem, device); };
+}
+
+}  // namespace pgtune::tool
