@@ -23,7 +23,7 @@ class MeasureWorker {
     std::string gpu;  ///< ordinal or UUID
     std::chrono::milliseconds hello_timeout{60'000};
     std::chrono::milliseconds prepare_timeout{120'000};
-    std::string role = "measure";  ///< or "pipeline", which is prepared and replaced alike
+    std::string role = "measure";  ///< or a room's, prepared and replaced alike
     std::string cache_dir = {};    ///< where cubins of references go; empty: nowhere
   };
 

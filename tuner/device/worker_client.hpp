@@ -42,7 +42,7 @@ class WorkerClient {
  public:
   struct Options {
     std::string path;                    ///< of pgtune-worker
-    std::string role;                    ///< "compile", "measure", "consumer" or "pipeline"
+    std::string role;                    ///< "compile", "measure", "consumer" or a room's
     std::vector<std::string> arguments;  ///< after "--role ROLE"
     std::chrono::milliseconds hello_timeout{};
   };
