@@ -23,11 +23,11 @@
 #include "tool/pgtune/cli/terminal/phase_line.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
+#include "tool/pgtune/learning/guess.hpp"
+#include "tool/pgtune/learning/trained_model.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
 #include "tool/pgtune/measuring/gpu_wait.hpp"
 #include "tool/pgtune/measuring/signals.hpp"
-#include "tool/pgtune/learning/guess.hpp"
-#include "tool/pgtune/learning/trained_model.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::tool {
