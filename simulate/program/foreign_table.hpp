@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What another tuner's file says of a space and of what became of its configurations, or what a recording says in such
-// words. Data of strangers: nothing in it is executed.
-// Pieces of strangers' JSON: fields that may be missing, of another type, or not fit to be shown.
+// words; and how pieces of strangers' JSON are read: fields that may be missing, of another type, or not fit to be
+// shown. Nothing in it is executed.
 #pragma once
 
 #include <nlohmann/json.hpp>
