@@ -11,6 +11,7 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/measuring/measuring_run.hpp"
 #include "tool/pgtune/rooms.hpp"
 #include "tuner/session/answer/answered.hpp"

@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kMicro = 1e6, kMilli = 1e3, kTera = 1e12;
+constexpr double kMicro = 1e6, kMilli = 1e3, kTeraflop = 1e12;
 
 /// Joules of one launch, by windows where they were measured, else by settled samples; 0 where by neither.
 double energy_j(const std::optional<session::EnergySummary>& windows,
@@ -124,7 +124,7 @@ json problem_data(const StoredResult& result, const RooflinePoint& point, Shared
           {"us", compact(best.time_s * kMicro)},
           {"tflops", compact(best.tflops)},
           {"base_us", compact_positive(baseline_s * kMicro)},
-          {"base_tflops", baseline_s > 0 ? compact(problem.flops() / baseline_s / kTera) : json(nullptr)},
+          {"base_tflops", baseline_s > 0 ? compact(problem.flops() / baseline_s / kTeraflop) : json(nullptr)},
           {"first_us", compact_positive(answer.baseline_first_s * kMicro)},
           {"ratio", compact_positive(best.ratio_to_baseline)},
           {"low", compact_positive(best.ratio_low)},
