@@ -54,7 +54,9 @@ class CopiedOperands : public testing::Test {
     const auto took_over = (*taken)->take_over(parts, {report, (*baseline)->opaque()});
     ASSERT_TRUE(took_over) << took_over.error().text();
     EXPECT_EQ((*taken)->report(), report);
-    buffers.set_seed(buffers.data().seed + 1);
+    OperandBuffers::Data other = buffers.data();
+    ++other.seed;
+    buffers.set_data(other);
     for (std::size_t copy = 0; copy < buffers.copies().size(); ++copy)
       ASSERT_TRUE(buffers.fill(copy, gpu_.gpu.stream.get())) << "copy " << copy;
     ASSERT_TRUE(checker.refer_to(0));

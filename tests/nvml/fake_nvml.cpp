@@ -89,11 +89,6 @@ int nvmlDeviceGetTemperature(void*, int sensor, unsigned* degrees) {
   return give("nvmlDeviceGetTemperature", degrees, state().number("temperature", 41));
 }
 
-int nvmlDeviceGetTemperatureThreshold(void*, int threshold, unsigned* degrees) {
-  if (threshold != 1) return kInvalidArgument;  // 1: slowdown
-  return give("nvmlDeviceGetTemperatureThreshold", degrees, 87);
-}
-
 int nvmlDeviceGetFieldValues(void*, int count, FieldValue* values) {
   return answer("nvmlDeviceGetFieldValues", [&] {
     for (int i = 0; i < count; ++i) {

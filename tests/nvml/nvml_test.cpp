@@ -74,7 +74,6 @@ TEST_F(NvmlTest, ReadingsHaveTheirUnits) {
   gpu().add("field 185 691250");
   const NvmlDevice gpu = device();
   EXPECT_EQ(gpu.temperature_c(), 63);
-  EXPECT_EQ(gpu.slowdown_temperature_c(), 87);
   EXPECT_DOUBLE_EQ(gpu.energy_j().value(), 1234.567);
   EXPECT_DOUBLE_EQ(gpu.sm_clock_hz().value(), 1.755e9);
   EXPECT_DOUBLE_EQ(gpu.averaged_power_w().value(), 691.25);  // the upper half of the field is not a part of it
@@ -100,23 +99,23 @@ TEST_F(NvmlTest, ThrottleTimesOfADriverWithSomeOfTheFields) {
 }
 
 TEST_F(NvmlTest, WhatTheGpuDoesNotSupportIsEmpty) {
-  for (const char* function : {"GetEnforcedPowerLimit", "GetTemperature", "GetTemperatureThreshold", "GetFieldValues",
-                               "GetTotalEnergyConsumption", "GetClockInfo", "GetComputeRunningProcesses_v3"})
+  for (const char* function : {"GetEnforcedPowerLimit", "GetTemperature", "GetFieldValues", "GetTotalEnergyConsumption",
+                               "GetClockInfo", "GetComputeRunningProcesses_v3"})
     gpu().add(std::string("status nvmlDevice") + function + " 3");
   gpu().add("field 74 1");
   gpu().add("process 7 7");
   const NvmlDevice gpu = device();
   EXPECT_EQ(gpu.power_limit_w(), 0);
-  EXPECT_FALSE(gpu.temperature_c() || gpu.slowdown_temperature_c() || gpu.energy_j() || gpu.averaged_power_w() ||
-               gpu.sm_clock_hz() || gpu.throttle_times().power_cap_s || gpu.throttle_times().thermal_s);
+  EXPECT_FALSE(gpu.temperature_c() || gpu.energy_j() || gpu.averaged_power_w() || gpu.sm_clock_hz() ||
+               gpu.throttle_times().power_cap_s || gpu.throttle_times().thermal_s);
   EXPECT_TRUE(gpu.compute_processes().empty());
 }
 
 TEST_F(NvmlTest, WhatTheDriverLacksIsEmpty) {
   const NvmlDevice gpu = device(PGTUNE_FAKE_NVML_OLD);
   EXPECT_EQ(gpu.power_limit_w(), 0);
-  EXPECT_FALSE(gpu.temperature_c() || gpu.slowdown_temperature_c() || gpu.energy_j() || gpu.averaged_power_w() ||
-               gpu.sm_clock_hz() || gpu.throttle_times().power_cap_s || gpu.throttle_times().thermal_s);
+  EXPECT_FALSE(gpu.temperature_c() || gpu.energy_j() || gpu.averaged_power_w() || gpu.sm_clock_hz() ||
+               gpu.throttle_times().power_cap_s || gpu.throttle_times().thermal_s);
   EXPECT_TRUE(gpu.compute_processes().empty());
   EXPECT_FALSE(energy_step_s(gpu, std::chrono::milliseconds(0)));
 }

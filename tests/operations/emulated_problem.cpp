@@ -15,6 +15,13 @@
 namespace pgtune::testing {
 namespace {
 
+std::size_t index_of(const OperationProblem& operation, std::string_view buffer) {
+  const auto& all = operation.buffers;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == buffer; });
+  EXPECT_NE(found, all.end()) << buffer;
+  return static_cast<std::size_t>(found - all.begin());
+}
+
 EmulatedMap emulated_map(const TensorMapPlan& plan, const void* memory) {
   EmulatedMap map{};
   map.base = static_cast<const unsigned char*>(memory);
@@ -89,7 +96,7 @@ void EmulatedProblem::fill_pointers(std::size_t index) {
 }
 
 std::uint64_t EmulatedProblem::pointer_sum(std::string_view name) const {
-  const std::size_t index = operation().find_buffer(name).value();
+  const std::size_t index = index_of(operation(), name);
   const OperationBuffer& array = operation().buffers[index];
   const void* memory = memory_[index].data();
   std::int64_t count = array.elements();
@@ -100,7 +107,7 @@ std::uint64_t EmulatedProblem::pointer_sum(std::string_view name) const {
 }
 
 std::uint64_t* EmulatedProblem::words(std::string_view buffer) {
-  return reinterpret_cast<std::uint64_t*>(memory_[operation().find_buffer(buffer).value()].data());
+  return reinterpret_cast<std::uint64_t*>(memory_[index_of(operation(), buffer)].data());
 }
 
 void EmulatedProblem::fill() {
@@ -135,7 +142,7 @@ void EmulatedProblem::fill(std::size_t index, FillKind how, double first, double
 }
 
 std::vector<std::int32_t> EmulatedProblem::integers(std::string_view buffer) const {
-  const std::size_t index = operation().find_buffer(buffer).value();
+  const std::size_t index = index_of(operation(), buffer);
   std::vector<std::int32_t> out(static_cast<std::size_t>(operation().buffers[index].elements()));
   std::memcpy(out.data(), memory_[index].data(), out.size() * sizeof(std::int32_t));
   return out;

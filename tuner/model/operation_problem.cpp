@@ -213,12 +213,6 @@ std::string OperationBuffer::type_text() const {
   return fmt::format("{}{}", pointers ? "pointers to " : "", to_string(type));
 }
 
-std::optional<std::size_t> OperationProblem::find_buffer(std::string_view buffer) const {
-  const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const auto& b) { return b.name == buffer; });
-  if (found == buffers.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - buffers.begin());
-}
-
 std::optional<double> OperationProblem::find_scalar(std::string_view scalar) const {
   const auto found = std::find_if(scalars.begin(), scalars.end(), [&](const auto& s) { return s.name == scalar; });
   return found == scalars.end() ? std::nullopt : std::optional(found->value);

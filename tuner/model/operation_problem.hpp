@@ -86,27 +86,33 @@ inline constexpr std::string_view kBytesUnit = "GB/s", kFlopsUnit = "TFLOP/s";
 /// What every operation is compared with, beside or in the place of its baselines: memory copied as fast as it goes.
 inline constexpr std::string_view kCopyBaseline = "copy";
 
-struct OperationBuffer {
+/// What an operation's JSON says of a buffer for all sizes alike.
+struct DeclaredBuffer {
   std::string name;
-  ElementType type = ElementType::kFloat32;  ///< of pointers, what they point to
   BufferRole role = BufferRole::kIn;
-  std::vector<std::int64_t> extents;  ///< elements, 1 to kMaxBufferRank of them
-  std::vector<std::int64_t> strides;  ///< elements, one an extent; no two indices meet
-  std::int64_t alignment = 256;       ///< bytes, of the buffer's start; a power of two up to 256
+  std::int64_t alignment = 256;  ///< bytes, of the buffer's start; a power of two up to 256
   FillKind fill = FillKind::kData;
-  double first = 0, second = 0;           ///< of the fill
-  std::optional<ReferenceLaunch> kernel;  ///< of kKernel
-  std::optional<PointerArray> pointers;   ///< of kPointers: its elements are addresses
-  ToleratedError error;                   ///< of outputs
+  double first = 0, second = 0;        ///< of the fill
+  std::optional<std::int64_t> stream;  ///< which of kFillStreams its data are drawn from; nothing: one of its own
+  std::string called;                  ///< by messages; empty: its name
+  std::string first_index;             ///< what messages call the first one: "batch"; empty: they have all indices
+  std::string padding;                 ///< what messages call what lies between its elements
+
+  friend bool operator==(const DeclaredBuffer&, const DeclaredBuffer&) = default;
+};
+
+struct OperationBuffer : DeclaredBuffer {
+  ElementType type = ElementType::kFloat32;  ///< of pointers, what they point to
+  std::vector<std::int64_t> extents;         ///< elements, 1 to kMaxBufferRank of them
+  std::vector<std::int64_t> strides;         ///< elements, one an extent; no two indices meet
+  std::optional<ReferenceLaunch> kernel;     ///< of kKernel
+  std::optional<PointerArray> pointers;      ///< of kPointers: its elements are addresses
+  ToleratedError error;                      ///< of outputs
   bool tolerated = false;  ///< of outputs: the error is what its author tolerates, and nothing derives it
   std::int64_t room = 0;   ///< elements of memory that belong to it, where that is more than they span
   /// Not there for these sizes: no memory is its own. Kernels are given the buffer `instead`, or null.
   bool absent = false;
   std::optional<std::int64_t> instead;
-  std::optional<std::int64_t> stream;  ///< which of kFillStreams its data are drawn from; nothing: one of its own
-  std::string called;                  ///< by messages; empty: its name
-  std::string first_index;             ///< what messages call the first one: "batch"; empty: they have all indices
-  std::string padding;                 ///< what messages call what lies between its elements
 
   /// Elements that have an index, and elements of memory from the first to the last of these, or to the end of `room`.
   [[nodiscard]] std::int64_t elements() const;
@@ -179,8 +185,6 @@ struct OperationProblem {
   std::string unit;         ///< "GB/s" or "TFLOP/s": what its speed is told in
   bool has_dtypes = false;  ///< the problem's dtype means something
 
-  /// Index of the buffer called so.
-  [[nodiscard]] std::optional<std::size_t> find_buffer(std::string_view buffer) const;
   [[nodiscard]] std::optional<double> find_scalar(std::string_view scalar) const;
   [[nodiscard]] std::string sizes_text() const;  ///< "M=4096,N=8192"
   [[nodiscard]] bool has_inout() const;

@@ -116,20 +116,14 @@ class ProblemBuilder {
   void add_buffer(const BufferSpec& spec) {
     const std::string field = fmt::format("{} '{}'", spec.pointers ? "pointers" : "buffer", spec.name);
     OperationBuffer buffer;
-    buffer.name = spec.name;
+    static_cast<DeclaredBuffer&>(buffer) = spec;
     buffer.type = spec.type ? *spec.type : type_of(spec.part);
-    buffer.role = spec.role;
     buffer.extents = spec.pointers ? std::vector{number(spec.extents[0], field + ".count")}
                                    : numbers(spec.extents, field + ".extents");
     buffer.strides = spec.strides.empty() ? packed(buffer) : numbers(spec.strides, field + ".strides");
-    buffer.alignment = spec.alignment;
     if (spec.when) buffer.absent = number(*spec.when, field + ".when") == 0;
     if (buffer.absent && spec.instead) buffer.instead = static_cast<std::int64_t>(*spec.instead);
     if (spec.room) buffer.room = number(*spec.room, field + ".room");
-    buffer.stream = spec.stream;
-    buffer.called = spec.called;
-    buffer.first_index = spec.first_index;
-    buffer.padding = spec.padding;
     set_fill(spec, buffer, field);
     if (spec.pointers) buffer.pointers = pointers(*spec.pointers, buffer, field);
     buffer.tolerated = buffer.is_output() && spec.error.rule == ErrorRule::kAllclose;

@@ -75,16 +75,11 @@ inline constexpr const char* kPointerIndex = "i";
 /// What a buffer has whose type is the problem's: that of a product's left factor, of its right one, or of its result.
 enum class DtypePart { kA, kB, kOutput };
 
-struct BufferSpec {
-  std::string name;
+struct BufferSpec : DeclaredBuffer {
   std::optional<ElementType> type;  ///< absent: the problem's
   DtypePart part = DtypePart::kA;   ///< where it is the problem's
-  BufferRole role = BufferRole::kIn;
   std::vector<Expression> extents;
-  std::vector<Expression> strides;  ///< empty: packed, the last dimension contiguous
-  std::int64_t alignment = 256;
-  FillKind fill = FillKind::kData;
-  double first = 0, second = 0;
+  std::vector<Expression> strides;            ///< empty: packed, the last dimension contiguous
   std::optional<Expression> lowest, highest;  ///< of kIntegers
   std::optional<ReferenceKernelSpec> kernel;  ///< of kKernel
   std::optional<PointerSpec> pointers;        ///< of kPointers; its type is that of what they point to
@@ -92,8 +87,6 @@ struct BufferSpec {
   std::optional<Expression> when;             ///< absent: it is always there
   std::optional<std::size_t> instead;         ///< what templates are given where it is not there; nothing: null
   std::optional<Expression> room;             ///< elements of memory, where that is more than it spans
-  std::optional<std::int64_t> stream;         ///< as OperationBuffer::stream
-  std::string called, first_index, padding;   ///< as OperationBuffer's
 };
 
 /// What flops and bytes take from the data.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr unsigned kVersionBytes = 80, kNameBytes = 96;
 constexpr std::size_t kUsualProcesses = 64;
-constexpr int kTemperatureGpu = 0, kThresholdSlowdown = 1;
+constexpr int kTemperatureGpu = 0;
 // Field ids: times in nanoseconds since the driver was loaded, power in milliwatts.
 constexpr unsigned kFieldPowerCap = 74, kFieldThermal = 75, kFieldThermalSoftware = 269, kFieldThermalHardware = 270,
                    kFieldPowerBrake = 271, kFieldPowerAverage = 185;
@@ -124,10 +124,6 @@ bool NvmlDevice::in_mig_mode() const {
 
 std::optional<double> NvmlDevice::temperature_c() const {
   return read<unsigned>(library_->temperature, handle_, kTemperatureGpu);
-}
-
-std::optional<double> NvmlDevice::slowdown_temperature_c() const {
-  return read<unsigned>(library_->temperature_threshold, handle_, kThresholdSlowdown);
 }
 
 ThrottleTimes NvmlDevice::throttle_times() const {

@@ -38,12 +38,11 @@ class NvmlDevice {
   [[nodiscard]] std::string mig_profile() const;
   /// Whether the GPU is divided, so that work on it runs on an instance.
   [[nodiscard]] bool in_mig_mode() const;
-  [[nodiscard]] std::optional<double> temperature_c() const;           ///< costs about 1 us on an H200
-  [[nodiscard]] std::optional<double> slowdown_temperature_c() const;  ///< where the hardware starts to slow down
-  [[nodiscard]] ThrottleTimes throttle_times() const;                  ///< one call, about 1 ms on an H200
-  [[nodiscard]] std::optional<double> energy_j() const;                ///< since the driver was loaded; about 3 ms
-  [[nodiscard]] std::optional<double> averaged_power_w() const;        ///< over the last second
-  [[nodiscard]] std::optional<double> sm_clock_hz() const;             ///< now
+  [[nodiscard]] std::optional<double> temperature_c() const;     ///< costs about 1 us on an H200
+  [[nodiscard]] ThrottleTimes throttle_times() const;            ///< one call, about 1 ms on an H200
+  [[nodiscard]] std::optional<double> energy_j() const;          ///< since the driver was loaded; about 3 ms
+  [[nodiscard]] std::optional<double> averaged_power_w() const;  ///< over the last second
+  [[nodiscard]] std::optional<double> sm_clock_hz() const;       ///< now
   /// All with a context on the GPU, this one included; names from /proc.
   [[nodiscard]] std::vector<GpuProcess> compute_processes() const;
   [[nodiscard]] const std::string& uuid() const { return uuid_; }

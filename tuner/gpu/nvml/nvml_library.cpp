@@ -40,7 +40,6 @@ Result<std::shared_ptr<const NvmlLibrary>> NvmlLibrary::open(const std::string& 
   look_up(handle, "nvmlDeviceGetDeviceHandleFromMigDeviceHandle", library->gpu_of_mig_instance);
   look_up(handle, "nvmlDeviceGetMigMode", library->mig_mode);
   look_up(handle, "nvmlDeviceGetTemperature", library->temperature);
-  look_up(handle, "nvmlDeviceGetTemperatureThreshold", library->temperature_threshold);
   look_up(handle, "nvmlDeviceGetFieldValues", library->field_values);
   look_up(handle, "nvmlDeviceGetTotalEnergyConsumption", library->total_energy);
   look_up(handle, "nvmlDeviceGetClockInfo", library->clock_info);

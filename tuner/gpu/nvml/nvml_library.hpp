@@ -47,7 +47,6 @@ struct NvmlLibrary {
   NvmlStatus (*gpu_of_mig_instance)(void*, void**) = nullptr;
   NvmlStatus (*mig_mode)(void*, unsigned* now, unsigned* after_reset) = nullptr;
   NvmlStatus (*temperature)(void*, int, unsigned*) = nullptr;
-  NvmlStatus (*temperature_threshold)(void*, int, unsigned*) = nullptr;
   NvmlStatus (*field_values)(void*, int, NvmlFieldValue*) = nullptr;
   NvmlStatus (*total_energy)(void*, unsigned long long*) = nullptr;
   NvmlStatus (*clock_info)(void*, int, unsigned*) = nullptr;

@@ -89,7 +89,6 @@ class OperandBuffers {
   [[nodiscard]] const HelperKernels& kernels() const { return *kernels_; }
   [[nodiscard]] const Data& data() const { return data_; }
   /// What fill() draws from now on.
-  void set_seed(std::uint64_t seed) { data_.seed = seed; }
   void set_data(const Data& data) { data_ = data; }
   /// Enqueues `pattern` into outputs and scratch of place `index`, and their data into buffers that launches read and
   /// write.
