@@ -5,15 +5,22 @@
 
 namespace pgtune::worker {
 Result<nlohmann::json> PipelineService::handle(const protocol::Request& request) {
-  const nlohmann::json& body = request.body;
-  if (request.op == "prepare") return as_body(runner_->prepare(body.get<protocol::PipelinePrepare>()));
-  if (request.op == "rates") return as_body(runner_->rates());
-  if (request.op == "kernels") return as_body(runner_->kernels(body.get<protocol::ChunkTimesAsked>()));
-  if (request.op == "settled") return as_body(runner_->settled(body.get<protocol::SettledKernelAsked>()));
-  if (request.op == "trial") return as_body(runner_->trial(body.get<protocol::PipelineTrial>()));
-  if (request.op == "round") return as_body(runner_->round(body.get<protocol::PipelineRound>()));
-  if (request.op == "steps") return as_body(runner_->steps(body.get<protocol::PipelineTrial>()));
-  if (request.op == "trace") return as_body(runner_->trace(body.get<protocol::PipelineTraceAsked>()));
+  gpu::PipelineRunner& runner = *runner_;
+  if (request.op == "prepare")
+    return answer_to<protocol::PipelinePrepare>(request, [&](const auto& body) { return runner.prepare(body); });
+  if (request.op == "rates") return as_body(runner.rates());
+  if (request.op == "kernels")
+    return answer_to<protocol::ChunkTimesAsked>(request, [&](const auto& body) { return runner.kernels(body); });
+  if (request.op == "settled")
+    return answer_to<protocol::SettledKernelAsked>(request, [&](const auto& body) { return runner.settled(body); });
+  if (request.op == "trial")
+    return answer_to<protocol::PipelineTrial>(request, [&](const auto& body) { return runner.trial(body); });
+  if (request.op == "round")
+    return answer_to<protocol::PipelineRound>(request, [&](const auto& body) { return runner.round(body); });
+  if (request.op == "steps")
+    return answer_to<protocol::PipelineTrial>(request, [&](const auto& body) { return runner.steps(body); });
+  if (request.op == "trace")
+    return answer_to<protocol::PipelineTraceAsked>(request, [&](const auto& body) { return runner.trace(body); });
   return unknown_operation(request);
 }
 

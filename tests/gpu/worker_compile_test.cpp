@@ -106,7 +106,7 @@ TEST_F(CompileWorker, RefusesAnythingBeforeHello) {
 TEST_F(CompileWorker, AnswersRequestsItCannotHandleWithAnError) {
   ASSERT_TRUE(ask("hello").body);
   EXPECT_THAT(ask("trial").body.error().message, HasSubstr("no operation 'trial'"));
-  EXPECT_THAT(ask("build", {{"id", 1}}).body.error().message, HasSubstr("cannot handle 'build'"));
+  EXPECT_THAT(ask("build", {{"id", 1}}).body.error().message, HasSubstr("malformed 'build' request"));
   EXPECT_TRUE(ask("build", build_body(kCopy)).body);
 }
 

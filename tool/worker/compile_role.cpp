@@ -96,11 +96,12 @@ protocol::Hello CompileRole::hello() const {
 Result<nlohmann::json> CompileRole::handle(const protocol::Request& request) {
   if (request.op != "build") return unknown_operation(request);
   if (limit_) limit_->forget_peak();
-  Result<protocol::BuildDone> done = builder_.build(request.body.get<protocol::BuildRequest>());
-  if (!done) return tl::unexpected(std::move(done.error()));
-  if (done->outcome.kind == OutcomeKind::kCompileFailed && limit_ && limit_->nearly_reached())
-    done->outcome.reason = protocol::out_of_compile_memory(limit_->bytes(), done->outcome.reason);
-  return nlohmann::json(*done);
+  return answer_to<protocol::BuildRequest>(request, [&](const auto& body) {
+    Result<protocol::BuildDone> done = builder_.build(body);
+    if (done && done->outcome.kind == OutcomeKind::kCompileFailed && limit_ && limit_->nearly_reached())
+      done->outcome.reason = protocol::out_of_compile_memory(limit_->bytes(), done->outcome.reason);
+    return done;
+  });
 }
 
 }  // namespace

@@ -222,16 +222,16 @@ protocol::Hello ConsumerRole::hello() const {
 
 Result<nlohmann::json> ConsumerRole::handle(const protocol::Request& request) {
   if (request.op != "check") return unknown_operation(request);
-  const auto asked = request.body.get<protocol::ConsumerRequest>();
-  if (!asked.problem.operation)
-    return fail(ErrorKind::kInternal, "nobody said in plain numbers what " + asked.problem.title() + " is");
-  TRY_ASSIGN(auto kernels,
-             gpu::OperationKernels::create(driver_, *kernels_, asked.problem.operation, info_.architecture));
-  operation_ = std::move(kernels);
-  const auto report = check(asked);
-  if (report) return nlohmann::json(*report);
-  context_lost_ = report.error().sticky;
-  return tl::unexpected(to_error(report.error()));
+  return answer_to<protocol::ConsumerRequest>(request, [&](const auto& asked) -> Result<protocol::ConsumerReport> {
+    if (!asked.problem.operation)
+      return fail(ErrorKind::kInternal, "nobody said in plain numbers what " + asked.problem.title() + " is");
+    TRY_ASSIGN(operation_,
+               gpu::OperationKernels::create(driver_, *kernels_, asked.problem.operation, info_.architecture));
+    auto report = check(asked);
+    if (report) return std::move(*report);
+    context_lost_ = report.error().sticky;
+    return tl::unexpected(to_error(report.error()));
+  });
 }
 
 CudaResult<std::vector<char>> ConsumerRole::read_results(const gpu::OperandSet& operands) const {

@@ -24,22 +24,27 @@ class MeasureRole final : public Service {
 };
 
 Result<nlohmann::json> MeasureRole::handle(const protocol::Request& request) {
+  gpu::Measurer& measurer = *measurer_;
   if (request.op == "prepare") {
-    auto prepared = as_body(measurer_->prepare(request.body.get<protocol::PrepareRequest>()));
-    if (prepared) (*prepared)["opaque"] = measurer_->opaque_algorithms();
+    auto prepared =
+        answer_to<protocol::PrepareRequest>(request, [&](const auto& body) { return measurer.prepare(body); });
+    if (prepared) (*prepared)["opaque"] = measurer.opaque_algorithms();
     return prepared;
   }
-  if (request.op == "round") return as_body(measurer_->round(request.body.get<protocol::RoundRequest>()));
-  if (request.op == "verify") return as_body(measurer_->verify(request.body.get<protocol::VerifyRequest>()));
-  if (request.op == "energy") return as_body(measurer_->energy(request.body.get<protocol::EnergyRequest>()));
-  if (request.op == "ceilings") return as_body(measurer_->ceilings());
-  if (request.op == "trial") {
-    const auto trial = request.body.get<protocol::TrialRequest>();
-    return nlohmann::json(protocol::TrialDone{.id = trial.id, .report = measurer_->trial(trial)});
-  }
-  if (request.op == "launch") {
-    return nlohmann::json(measurer_->launch(request.body.get<protocol::LaunchRequest>()));
-  }
+  if (request.op == "trial")
+    return answer_to<protocol::TrialRequest>(request, [&](const auto& body) -> Result<protocol::TrialDone> {
+      return protocol::TrialDone{.id = body.id, .report = measurer.trial(body)};
+    });
+  if (request.op == "launch")
+    return answer_to<protocol::LaunchRequest>(
+        request, [&](const auto& body) -> Result<protocol::LaunchReport> { return measurer.launch(body); });
+  if (request.op == "round")
+    return answer_to<protocol::RoundRequest>(request, [&](const auto& body) { return measurer.round(body); });
+  if (request.op == "verify")
+    return answer_to<protocol::VerifyRequest>(request, [&](const auto& body) { return measurer.verify(body); });
+  if (request.op == "energy")
+    return answer_to<protocol::EnergyRequest>(request, [&](const auto& body) { return measurer.energy(body); });
+  if (request.op == "ceilings") return as_body(measurer.ceilings());
   return unknown_operation(request);
 }
 

@@ -2,6 +2,7 @@
 // What a role answers, and the loop that asks it. The protocol is tuner/protocol/codec.hpp's.
 #pragma once
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -22,7 +23,7 @@ class Service {
  public:
   virtual ~Service() = default;
   [[nodiscard]] virtual protocol::Hello hello() const = 0;
-  /// The reply's body. May throw nlohmann::json::exception on a malformed body.
+  /// The reply's body.
   [[nodiscard]] virtual Result<nlohmann::json> handle(const protocol::Request& request) = 0;
   /// Whether this process has become useless (a sticky CUDA error): it ends after the reply that says so.
   [[nodiscard]] virtual bool context_lost() const = 0;
@@ -36,6 +37,14 @@ template <typename T>
 [[nodiscard]] Result<nlohmann::json> as_body(Result<T> result) {
   if (!result) return tl::unexpected(std::move(result.error()));
   return nlohmann::json(*result);
+}
+
+/// What `answer` gives for the request's body, which is a Body. Errors: a malformed one.
+template <typename Body, typename Answer>
+[[nodiscard]] Result<nlohmann::json> answer_to(const protocol::Request& request, const Answer& answer) {
+  const Result<Body> body = protocol::decode_body<Body>(request.body, fmt::format("'{}' request", request.op));
+  if (!body) return tl::unexpected(body.error());
+  return as_body(answer(*body));
 }
 
 /// "this role has no operation ..."

@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -78,9 +77,8 @@ void forbid_reduced_precision() {
 }
 
 std::uint32_t CublasLtMatmul::scalar_bits(double value, ElementType type) {
-  if (type == ElementType::kInt32) return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(value));
-  if (type == ElementType::kFloat32) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  throw std::logic_error(fmt::format("no scalars of type {} for cuBLASLt", to_string(type)));
+  return type == ElementType::kInt32 ? std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(value))
+                                     : std::bit_cast<std::uint32_t>(static_cast<float>(value));
 }
 
 CudaResult<CublasLtMatmul::Layout> CublasLtMatmul::create_layout(cudaDataType_t type, std::int64_t rows,

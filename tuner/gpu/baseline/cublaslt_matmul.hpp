@@ -30,7 +30,6 @@ struct CublasLtArithmetic {
   std::int64_t k_multiple;       ///< K has to be one
   std::int64_t extent_multiple;  ///< M, N, K and bytes of D's rows that it is sure to take
 };
-/// Throws std::out_of_range for what is no dtype.
 [[nodiscard]] const CublasLtArithmetic& cublaslt_arithmetic(Dtype dtype);
 
 struct CublasLtTypes {
@@ -139,7 +138,7 @@ class CublasLtMatmul {
         context_(std::move(context)),
         alpha_(scalar_bits(problem.alpha, pgtune::traits(problem.dtype).accumulator)),
         beta_(scalar_bits(problem.beta, pgtune::traits(problem.dtype).accumulator)) {}
-  /// Throws std::logic_error for a type that is no dtype's accumulator.
+  /// `type`: a dtype's accumulator, float32 or int32.
   [[nodiscard]] static std::uint32_t scalar_bits(double value, ElementType type);
   struct Layouts {
     Layout left, right, result;  ///< column-major: op(B)^T's, op(A)^T's and D^T's storage

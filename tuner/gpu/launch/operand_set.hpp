@@ -24,7 +24,11 @@ struct OperandSet {
   std::vector<DeviceSpan> buffers = {};
   DeviceSpan workspace = {};
 
-  /// Throws std::out_of_range for a buffer there is none of.
+  [[nodiscard]] bool has(Operand operand) const {
+    const auto buffer = buffer_of_operand(operand);
+    return !buffer || *buffer < buffers.size();
+  }
+  /// Precondition: it has(operand).
   [[nodiscard]] DeviceSpan& operator[](Operand operand) {
     const auto buffer = buffer_of_operand(operand);
     return buffer ? buffers.at(*buffer) : workspace;

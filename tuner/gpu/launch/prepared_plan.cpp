@@ -92,6 +92,20 @@ CUlaunchAttribute window_attribute(const L2Window& window, const DeviceSpan& spa
   return attribute;
 }
 
+/// The plan names no operand that the set has not.
+bool has_all(const OperandSet& operands, const LaunchPlan& plan) {
+  const auto launch_has = [&](const KernelLaunch& launch) {
+    const auto& arguments = launch.arguments;
+    return (!launch.l2_window || operands.has(launch.l2_window->operand)) &&
+           std::all_of(arguments.begin(), arguments.end(), [&](const KernelArgument& argument) {
+             return argument.kind != ArgumentKind::kPointer || operands.has(argument.operand);
+           });
+  };
+  return std::all_of(plan.kernels.begin(), plan.kernels.end(), launch_has) &&
+         std::all_of(plan.tensor_maps.begin(), plan.tensor_maps.end(),
+                     [&](const TensorMapPlan& map) { return operands.has(map.operand); });
+}
+
 CudaFailure argument_failure(const Error& error, const std::string& symbol) {
   return {cudaErrorInvalidValue, cudaGetErrorName(cudaErrorInvalidValue), error.text(), "arguments of " + symbol,
           false};
@@ -181,6 +195,9 @@ CudaResult<PreparedPlan> PreparedPlan::prepare(const Driver& driver, const Modul
     prepared.kernels_.push_back({function, launch, "launching " + launch.symbol});
   }
   for (const OperandSet& operands : copies) {
+    if (!has_all(operands, plan))
+      return tl::unexpected(
+          argument_failure({ErrorKind::kInternal, "the plan names a buffer that the problem has not", {}}, "a kernel"));
     auto copy = std::make_unique<Copy>();
     copy->operands = operands;
     for (const TensorMapPlan& map : plan.tensor_maps) {
