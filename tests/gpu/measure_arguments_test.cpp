@@ -47,6 +47,10 @@ TEST(ArgumentBlock, RefusesWhatDoesNotFit) {
   ASSERT_FALSE(too_large);
   EXPECT_NE(too_large.error().message.find("2147483648"), std::string::npos) << too_large.error().message;
   EXPECT_FALSE(ArgumentBlock::pack({{.kind = ArgumentKind::kTensorMap, .integer = 0}}, operands(), {}));
+  const auto missing =
+      ArgumentBlock::pack({{.kind = ArgumentKind::kPointer, .operand = operand_of_buffer(5)}}, operands(), {});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().message, "argument 0 is of a buffer that the problem has not");
 }
 
 TEST(CudaFailure, OnlyErrorsThatPoisonTheContextAreCrashes) {

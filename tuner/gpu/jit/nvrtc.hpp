@@ -24,6 +24,7 @@ namespace pgtune::gpu {
 /// (environment) name the cause and the remedy. Safe to call again.
 [[nodiscard]] const Result<OpenedLibrary>& load_nvrtc();
 
+/// Which NVRTC is loaded and where the CUDA headers that belong to it are.
 struct Toolkit {
   std::filesystem::path nvrtc_path;  ///< the library, resolved
   std::string nvrtc_place;           ///< where it was found: a place of libraries/cuda_library.hpp
@@ -49,6 +50,7 @@ struct Compilation {
   double time_s = 0;
 };
 
+/// One program from source text to cubin.
 class NvrtcProgram {
  public:
   /// Hands NVRTC the source and its headers, all from memory. Errors: (environment) there is no NVRTC; (internal)
@@ -70,11 +72,13 @@ class NvrtcProgram {
   Handle program_;
 };
 
-/// Compiles a kernel of one line. Errors (environment): what NVRTC says, and the remedy.
+/// Whether NVRTC works at all: its version can be read while a part it opens later is missing. Compiles a kernel of one
+/// line. Errors (environment): what NVRTC says, and the remedy.
 [[nodiscard]] Result<void> check_nvrtc();
 
-/// The cubin of the first of `files` for an NVRTC target such as "sm_90a"; the others are what it includes, by their
-/// paths. Errors (environment): this NVRTC does not know the architecture.
+/// For the worker's own kernels, which are linked into it as text. The cubin of the first of `files` for an NVRTC
+/// target such as "sm_90a"; the others are what it includes, by their paths. Errors (environment): this NVRTC does not
+/// know the architecture.
 [[nodiscard]] Result<std::string> compile_own_kernels(std::span<const embedded::File> files,
                                                       const std::string& architecture);
 

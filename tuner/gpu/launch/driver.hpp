@@ -18,6 +18,7 @@
 
 namespace pgtune::gpu {
 
+/// Entry points.
 struct Driver {
   decltype(&cuModuleLoadData) module_load_data = nullptr;
   decltype(&cuModuleUnload) module_unload = nullptr;
@@ -51,6 +52,7 @@ struct Driver {
 [[nodiscard]] CUlaunchConfig launch_config(const Dim3& grid, const Dim3& block, cudaStream_t stream,
                                            std::int64_t dynamic_smem_bytes = 0);
 
+/// A cubin loaded into the current context.
 class Module {
  public:
   /// `driver` must outlive the module.

@@ -13,6 +13,10 @@
 namespace pgtune::gpu {
 namespace {
 
+Error no_buffer(const std::string& what) {
+  return {ErrorKind::kInternal, what + " is of a buffer that the problem has not", {}};
+}
+
 // Values sit at the low bytes of their slot: kernels read as many bytes as the parameter has.
 template <typename T>
 std::uint64_t slot(T value) {
@@ -92,20 +96,6 @@ CUlaunchAttribute window_attribute(const L2Window& window, const DeviceSpan& spa
   return attribute;
 }
 
-/// The plan names no operand that the set has not.
-bool has_all(const OperandSet& operands, const LaunchPlan& plan) {
-  const auto launch_has = [&](const KernelLaunch& launch) {
-    const auto& arguments = launch.arguments;
-    return (!launch.l2_window || operands.has(launch.l2_window->operand)) &&
-           std::all_of(arguments.begin(), arguments.end(), [&](const KernelArgument& argument) {
-             return argument.kind != ArgumentKind::kPointer || operands.has(argument.operand);
-           });
-  };
-  return std::all_of(plan.kernels.begin(), plan.kernels.end(), launch_has) &&
-         std::all_of(plan.tensor_maps.begin(), plan.tensor_maps.end(),
-                     [&](const TensorMapPlan& map) { return operands.has(map.operand); });
-}
-
 CudaFailure argument_failure(const Error& error, const std::string& symbol) {
   return {cudaErrorInvalidValue, cudaGetErrorName(cudaErrorInvalidValue), error.text(), "arguments of " + symbol,
           false};
@@ -123,6 +113,7 @@ Result<ArgumentBlock> ArgumentBlock::pack(const std::vector<KernelArgument>& arg
     block.pointers_[i] = &block.values_[i];
     switch (argument.kind) {
       case ArgumentKind::kPointer:
+        if (!operands.has(argument.operand)) return tl::unexpected(no_buffer(fmt::format("argument {}", i)));
         block.values_[i] = operands[argument.operand].address;
         break;
       case ArgumentKind::kTensorMap:
@@ -195,18 +186,18 @@ CudaResult<PreparedPlan> PreparedPlan::prepare(const Driver& driver, const Modul
     prepared.kernels_.push_back({function, launch, "launching " + launch.symbol});
   }
   for (const OperandSet& operands : copies) {
-    if (!has_all(operands, plan))
-      return tl::unexpected(
-          argument_failure({ErrorKind::kInternal, "the plan names a buffer that the problem has not", {}}, "a kernel"));
     auto copy = std::make_unique<Copy>();
     copy->operands = operands;
     for (const TensorMapPlan& map : plan.tensor_maps) {
+      if (!operands.has(map.operand)) return tl::unexpected(argument_failure(no_buffer(map.name), "its kernels"));
       TRY_ASSIGN(auto encoded, encode_tensor_map(driver, map, operands[map.operand].address));
       copy->maps.push_back(encoded);
     }
     for (const KernelLaunch& launch : plan.kernels) {
       auto arguments = ArgumentBlock::pack(launch.arguments, operands, copy->maps);
       if (!arguments) return tl::unexpected(argument_failure(arguments.error(), launch.symbol));
+      if (launch.l2_window && !operands.has(launch.l2_window->operand))
+        return tl::unexpected(argument_failure(no_buffer("its window of L2"), launch.symbol));
       copy->arguments.push_back(std::move(*arguments));
     }
     prepared.copies_.push_back(std::move(copy));

@@ -18,6 +18,7 @@
 
 namespace pgtune::gpu {
 
+/// The arguments of one kernel launch, packed once and passed by pointer to every launch.
 class ArgumentBlock {
  public:
   /// `maps` are the plan's tensor maps in its order, encoded for `operands`; they must outlive the block and not move.

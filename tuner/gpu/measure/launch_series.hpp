@@ -20,6 +20,8 @@
 
 namespace pgtune::gpu {
 
+/// Something that computes the current problem: a variant or an algorithm of the baseline. Both are checked and timed
+/// through this one interface, so that neither is treated better.
 class Launchable {
  public:
   Launchable() = default;
@@ -82,7 +84,8 @@ class PersistingL2 {
   PersistingL2& operator=(const PersistingL2&) = delete;
 };
 
-/// A kernel whose reads and writes all evict first makes room for itself with its own lines alone, however long it
+/// Takes out of L2 what is there, so that what is timed next finds nothing of use that ran before it has left: a kernel
+/// whose reads and writes all evict first makes room for itself with its own lines alone, however long it
 /// runs: of operands that were left with usual priority it finds a part in L2 again and again, and is timed as faster
 /// than it is (docs/operations.md#what-hints-leave-in-l2).
 class L2Sweep {

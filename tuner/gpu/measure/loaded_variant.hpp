@@ -18,6 +18,7 @@
 
 namespace pgtune::gpu {
 
+/// A variant's workspace and the memory around it that it must leave alone.
 class Workspace {
  public:
   /// Of no bytes: nothing. `guarded`: nothing is mapped around its memory, and it may lie at either end of it;

@@ -30,6 +30,7 @@ struct ClockReading {
 /// Mean clock in Hz of the SMs that were read both times; 0 where there is none.
 [[nodiscard]] double mean_clock_hz(const std::vector<ClockReading>& before, const std::vector<ClockReading>& after);
 
+/// Measures the SM clock over a piece of work, on the GPU itself: each SM's time and clock counter before it and after.
 class ClockMeter {
  public:
   /// Enqueues nothing, and every mean is 0.
@@ -56,6 +57,8 @@ struct SettlingPoint {
   double per_launch_s = 0;  ///< mean over the piece
 };
 
+/// When a load has run for so long that the GPU's clock no longer moves. At the power cap the clock follows the power
+/// of the last tenth of a second: a sample that begins earlier runs at the clock that its predecessor earned.
 /// docs/measurements/power-cap.md shows the curves that these come from.
 struct SettlingRule {
   /// Pieces and the window suit `least_s`: a tenth of a second of lead-in has only tenths of that to compare.

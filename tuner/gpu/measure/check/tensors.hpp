@@ -73,8 +73,8 @@ static_assert(sizeof(ErrorBound) == 4 * sizeof(double) + sizeof(std::int64_t));
 static_assert(static_cast<int>(FillKind::kIntegers) == 4);
 static_assert(sizeof(ElementType) == sizeof(std::int32_t));  // numbered alike: ElementTypes.AreNumberedAsInKernels
 
-/// Of the buffer's elements, whatever lies between them. `stored`: buffer.bytes() bytes as the GPU holds them, of int8
-/// or int32.
+/// What an operation counts in its data: of the buffer's elements, whatever lies between them. `stored`: buffer.bytes()
+/// bytes as the GPU holds them, of int8 or int32.
 [[nodiscard]] double count_elements(const OperationCount& count, const OperationBuffer& buffer,
                                     std::span<const std::byte> stored);
 

@@ -137,6 +137,7 @@ class Verification {
   protocol::VerifyReport report_;
 };
 
+/// A timed series on the GPU, with the module, the workspace and the graphs it was timed with.
 class SeriesToVerify final : public LaunchesToVerify {
  public:
   /// `series` is of a launchable on `buffers`, which `checker` checks; all must outlive the result. A launch that has

@@ -28,6 +28,7 @@ struct EnergyStep {
   double energy_j = 0;  ///< the counter after the step
 };
 
+/// Finds a window in readings of the counter. Pure: fed with readings and their times.
 class EnergyTracker {
  public:
   enum class Signal {
