@@ -32,8 +32,13 @@ double loss_of_four(const SettledRace& race, const std::vector<double>& keys) {
   return found_s / best_s - 1;
 }
 
+std::vector<SettledRace> races_of(const std::string& name) {
+  const db::Database database = recording(name);
+  return settled_races(database, KnownTemplates(Catalogue()), db::list_sessions(database));
+}
+
 TEST(SettledClocks, ARaceHasWhatItsEntrantsWereScreenedWith) {
-  const auto races = settled_races(recording("bf16-settled"), KnownTemplates(Catalogue()));
+  const auto races = races_of("bf16-settled");
   ASSERT_THAT(races, SizeIs(2));
   for (const SettledRace& race : races) {
     ASSERT_THAT(race.entrants, SizeIs(20));
@@ -47,16 +52,13 @@ TEST(SettledClocks, ARaceHasWhatItsEntrantsWereScreenedWith) {
   }
 }
 
-TEST(SettledClocks, ShortSamplesSayNothing) {
-  EXPECT_THAT(settled_races(recording("tf32"), KnownTemplates(Catalogue())), SizeIs(0));
-}
+TEST(SettledClocks, ShortSamplesSayNothing) { EXPECT_THAT(races_of("tf32"), SizeIs(0)); }
 
 /// The figure of docs/measurements/search-log.md, as far as a test can hold it.
 TEST(SettledClocks, OfAnotherShapeOrderARaceBetterThanCyclesDo) {
   std::vector<SettledRace> races;
   for (const char* name : {"bf16-settled", "e4m3-settled", "tf32-settled"}) {
-    for (SettledRace& race : settled_races(recording(name), KnownTemplates(Catalogue())))
-      races.push_back(std::move(race));
+    for (SettledRace& race : races_of(name)) races.push_back(std::move(race));
   }
   ASSERT_THAT(races, SizeIs(6));
   double by_cycles = 0, by_expectation = 0;

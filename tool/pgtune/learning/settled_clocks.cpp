@@ -55,10 +55,6 @@ std::optional<Sample> settled_sample(const std::vector<Sample>& samples) {
 
 }  // namespace
 
-std::vector<SettledRace> settled_races(const db::Database& database, const KnownTemplates& templates) {
-  return settled_races(database, templates, db::list_sessions(database));
-}
-
 std::vector<SettledRace> settled_races(const db::Database& database, const KnownTemplates& templates,
                                        std::span<const db::SessionRow> sessions) {
   std::vector<SettledRace> out;

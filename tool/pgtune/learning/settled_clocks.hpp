@@ -24,9 +24,7 @@ struct SettledRace {
   std::vector<Entrant> entrants;  ///< those whose template is known, in this or another version
 };
 
-/// Of every search on a GPU whose race had settled samples. Throws db::Error.
-[[nodiscard]] std::vector<SettledRace> settled_races(const db::Database& database, const KnownTemplates& templates);
-/// The same of these sessions.
+/// Of every search on a GPU among these sessions whose race had settled samples. Throws db::Error.
 [[nodiscard]] std::vector<SettledRace> settled_races(const db::Database& database, const KnownTemplates& templates,
                                                      std::span<const db::SessionRow> sessions);
 
