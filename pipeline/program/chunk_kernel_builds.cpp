@@ -10,7 +10,9 @@
 #include "pipeline/plan/chunk_plan.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/measuring/database_store.hpp"
+#include "tuner/device/compile_pool.hpp"
 #include "tuner/session/answer/answered.hpp"
+#include "tuner/space/plan.hpp"
 #include "tuner/template/template_source.hpp"
 
 namespace pgtune::tool {
@@ -37,7 +39,14 @@ std::optional<ChosenKernel> choose_kernel(Context& context, DatabaseStore& store
                                           const KernelGuess& guess) {
   const space::TemplateSet templates = context.catalogue().select("", problem);
   const auto chosen = [&](const Variant& variant, bool guessed) {
-    return ChosenKernel{plan_variant(templates, variant, problem, device), guessed, templates.of(variant).content_hash};
+    const space::TemplateDefinition& definition = templates.of(variant);
+    ChosenKernel out{.problem = problem, .guessed = guessed, .template_hash = definition.content_hash};
+    out.plan = value_or_throw(space::make_launch_plan(definition, variant, problem, device));
+    out.request.variant = variant;
+    out.request.source = definition.source;
+    out.request.defines = value_or_throw(space::make_defines(definition, variant, problem, device));
+    out.request.architecture = device.architecture;
+    return out;
   };
   if (const auto answer = session::stored_answer(store, {problem, templates, device, conditions}, false))
     return chosen(answer->best().variant, false);
@@ -75,8 +84,8 @@ std::vector<ChosenKernel> choose_chunk_kernels(Context& context, db::Database& d
 std::string kernels_text(const std::vector<ChosenKernel>& kernels) {
   std::string text;
   for (const ChosenKernel& kernel : kernels)
-    text += fmt::format("{}\n{}\n{}\n{}\n", kernel.planned.problem.key(), kernel.planned.variant.id(),
-                        kernel.template_hash, kernel.guessed);
+    text += fmt::format("{}\n{}\n{}\n{}\n", kernel.problem.key(), kernel.request.variant.id(), kernel.template_hash,
+                        kernel.guessed);
   return text.empty() ? text : space::hash_text(text);
 }
 
@@ -85,19 +94,24 @@ std::vector<protocol::ChunkKernel> build_chunk_kernels(Context& context, std::ve
   const auto guesses =
       std::count_if(kernels.begin(), kernels.end(), [](const ChosenKernel& one) { return one.guessed; });
   context.terminal().note(fmt::format("kernels   for {} sizes of chunks, {} of them guessed", kernels.size(), guesses));
-  std::vector<PlannedVariant> planned;
-  for (ChosenKernel& one : kernels) planned.push_back(std::move(one.planned));
-  std::vector<BuildResult> builds = build_planned(context, planned);
+  std::vector<protocol::BuildRequest> requests;
+  for (const ChosenKernel& one : kernels) {
+    requests.push_back(one.request);
+    requests.back().id = static_cast<protocol::RequestId>(requests.size());
+  }
+  auto builds = value_or_throw(
+      device::compile_all({.worker_path = context.paths().worker.string(), .cache_dir = context.paths().cache.string()},
+                          std::move(requests)));
   std::vector<protocol::ChunkKernel> built;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
-    const Problem& problem = planned[i].problem;
-    const bool guessed = kernels[i].guessed;
+    ChosenKernel& one = kernels[i];
     if (builds[i].outcome.kind != OutcomeKind::kOk) {
       context.terminal().note(fmt::format("{}: its {} kernel was not built ({}), so cuBLASLt's is taken",
-                                          problem.title(), guessed ? "guessed" : "best", builds[i].outcome.reason));
+                                          one.problem.title(), one.guessed ? "guessed" : "best",
+                                          builds[i].outcome.reason));
       continue;
     }
-    built.push_back({problem, std::move(builds[i].built), guessed});
+    built.push_back({one.problem, {one.request.variant, std::move(one.plan), std::move(builds[i].build)}, one.guessed});
   }
   return built;
 }

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "db/database.hpp"
 #include "pipeline/search/messages.hpp"
 #include "pipeline/search/pipeline_search.hpp"
 #include "tool/pgtune/cli/context.hpp"
-#include "tool/pgtune/measuring/stored_variant.hpp"
 #include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
@@ -28,15 +28,16 @@ using KernelGuess = std::function<std::optional<Variant>(const Problem&, const s
 
 /// A variant for chunks of exactly this problem, to be built.
 struct ChosenKernel {
-  PlannedVariant planned;
+  Problem problem;
+  LaunchPlan plan = {};
+  protocol::BuildRequest request = {};
   bool guessed = false;
-  std::string template_hash;
+  std::string template_hash = {};
 };
 
 /// For every chunk that the options allow, the last and smaller ones too: what `database` has for it on GPUs like
 /// `device`, or what `guess` names, which is asked only where it is wanted and needed. Where there is neither, it is
-/// said
-/// with --verbose.
+/// said with --verbose.
 [[nodiscard]] std::vector<ChosenKernel> choose_chunk_kernels(Context& context, db::Database& database,
                                                              const pipeline::StreamedProblem& streamed,
                                                              const DeviceInfo& device,
