@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-
-#include "tuner/search/random.hpp"
+#include <random>
 
 namespace pgtune::search {
 namespace {
@@ -18,9 +17,10 @@ struct Data {
 /// Friedman's first function (1991), of ten features of which five matter, without noise.
 Data friedman(std::size_t count, std::uint64_t seed) {
   Data out{{10, {}}, {}};
-  Random random(seed);
+  std::mt19937_64 random(seed);
   for (std::size_t i = 0; i < count; ++i) {
-    for (int column = 0; column < 10; ++column) out.rows.values.push_back(static_cast<float>(random.unit()));
+    for (int column = 0; column < 10; ++column)
+      out.rows.values.push_back(static_cast<float>(static_cast<double>(random() >> 11) * 0x1.0p-53));
     const float* x = out.rows.row(i);
     out.targets.push_back(10 * std::sin(3.14159265 * x[0] * x[1]) + 20 * std::pow(x[2] - 0.5, 2) + 10 * x[3] +
                           5 * x[4]);

@@ -5,15 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-
-#include "tuner/search/random.hpp"
+#include <random>
 
 namespace pgtune::search {
 namespace {
 
 /// Variants of a template with a tile that suits a problem's size, which another name may hide, and something random.
 Experience experience(int size, std::uint64_t seed, const std::string& tile_name = "tile") {
-  Random random(seed);
+  std::mt19937_64 random(seed);
   Experience out{{{"size", tile_name, "noise"}, {3, {}}, {}},
                  {},
                  "problem " + std::to_string(size),
@@ -21,8 +20,9 @@ Experience experience(int size, std::uint64_t seed, const std::string& tile_name
                  "a template",
                  static_cast<std::size_t>(size)};
   for (int i = 0; i < 40; ++i) {
-    const auto tile = static_cast<float>(random.below(8));
-    for (const float value : {static_cast<float>(size), tile, static_cast<float>(random.unit())})
+    const auto tile = static_cast<float>(random() % 8);
+    for (const float value :
+         {static_cast<float>(size), tile, static_cast<float>(static_cast<double>(random() >> 11) * 0x1.0p-53)})
       out.variants.features.values.push_back(value);
     out.variants.offsets.push_back(0.1);
     out.log_times.push_back(0.1 * std::abs(tile - static_cast<float>(size)));

@@ -5,11 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
 #include <set>
 
 #include "tests/search/test_space.hpp"
 #include "tuner/search/in_order.hpp"
-#include "tuner/search/random.hpp"
 
 namespace pgtune::search {
 namespace {
@@ -22,7 +22,7 @@ using Order = std::vector<std::size_t>;
 template <class Observe>
 Order drive(Strategy& strategy, const Observe& observe, std::size_t ahead, std::uint64_t shuffle,
             std::optional<std::size_t> last = std::nullopt) {
-  Random random(shuffle);
+  std::mt19937_64 random(shuffle);
   Order order, open;
   while (true) {
     while (open.size() < ahead) {
@@ -33,7 +33,7 @@ Order drive(Strategy& strategy, const Observe& observe, std::size_t ahead, std::
       if (index == last) return order;
     }
     if (open.empty()) return order;
-    const std::size_t place = random.below(open.size());
+    const std::size_t place = random() % open.size();
     const std::size_t index = open[place];
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(place));
     strategy.report(index, observe(index));

@@ -5,9 +5,9 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <random>
 
 #include "tuner/search/byte_file.hpp"
-#include "tuner/search/random.hpp"
 #include "tuner/search/shuffle.hpp"
 
 namespace pgtune::search {
@@ -179,9 +179,9 @@ BoostedTrees BoostedTrees::fit(const BinnedRows& rows, std::span<const double> t
   for (const std::uint32_t row : chosen) out.base_ += targets[row] / static_cast<double>(chosen.size());
   std::vector<double> residuals;
   for (const std::uint32_t row : chosen) residuals.push_back(targets[row] - out.base_);
-  Random random(options.seed);
+  std::mt19937_64 random(options.seed);  // its output is fixed by the standard
   const auto share_of = [&](std::size_t count, double share) {
-    const std::vector<std::size_t> shuffled = shuffled_indices(count, random.below(std::size_t{1} << 62));
+    const std::vector<std::size_t> shuffled = shuffled_indices(count, random() % (std::uint64_t{1} << 62));
     const auto size = static_cast<std::size_t>(std::ceil(share * static_cast<double>(count)));
     std::vector<bool> is_picked(count, false);
     for (std::size_t i = 0; i < size; ++i) is_picked[shuffled[i]] = true;
