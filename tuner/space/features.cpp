@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "tuner/space/estimate.hpp"
+#include "tuner/space/plan.hpp"
 #include "tuner/space/point_evaluator.hpp"
-#include "tuner/space/variant_scope.hpp"
 #include "tuner/template/builtin_names.hpp"
 
 namespace pgtune::space {
@@ -26,34 +26,6 @@ struct Largest {
 
   [[nodiscard]] double all_threads() const { return ctas * threads; }
 };
-
-Result<double> product(const std::vector<Expression>& factors, const Scope& scope) {
-  double out = 1;
-  for (const Expression& factor : factors) {
-    TRY_ASSIGN(auto value, factor.evaluate(scope));
-    out *= static_cast<double>(value);
-  }
-  return out;
-}
-
-Result<Largest> largest_kernel(const TemplateDefinition& definition, const Scope& scope) {
-  Largest out;
-  for (const KernelSpec& kernel : definition.kernels) {
-    if (kernel.when) {
-      TRY_ASSIGN(const auto when, kernel.when->evaluate(scope));
-      if (when == 0) continue;
-    }
-    TRY_ASSIGN(const auto ctas, product(kernel.grid, scope));
-    TRY_ASSIGN(const auto threads, product(kernel.block, scope));
-    Largest own{ctas, threads, 0};
-    if (kernel.dynamic_smem_bytes) {
-      TRY_ASSIGN(const auto smem, kernel.dynamic_smem_bytes->evaluate(scope));
-      own.smem_bytes = static_cast<double>(smem);
-    }
-    if (own.all_threads() > out.all_threads()) out = own;
-  }
-  return out;
-}
 
 /// CTAs of it that a multiprocessor holds at least by threads and shared memory, of which each takes 1 KiB more.
 double ctas_per_sm(const Largest& kernel, const DeviceInfo& device) {
@@ -206,6 +178,15 @@ class CompiledFeatures {
   std::optional<std::uint32_t> cost_, l2_bytes_;
 };
 
+/// The error of a variant whose features cannot be computed.
+tl::unexpected<Error> what_fails(const TemplateDefinition& definition, const Variant& variant, const Problem& problem,
+                                 const DeviceInfo& device) {
+  TRY(cost_clocks(definition, variant, problem, device));
+  TRY(l2_bytes(definition, variant, problem, device));
+  TRY(make_launch_plan(definition, variant, problem, device));
+  return fail(ErrorKind::kUsage, fmt::format("variant '{}' has no features", variant.key()));
+}
+
 }  // namespace
 
 Result<Features::Rows> Features::of(std::span<const Variant> variants) const {
@@ -214,11 +195,7 @@ Result<Features::Rows> Features::of(std::span<const Variant> variants) const {
   CompiledFeatures compiled(definition_, problem_, device_);
   for (const Variant& variant : variants) {
     if (compiled.add(variant, out)) continue;
-    auto slowly = of(variant);  // says what is wrong
-    if (!slowly) return tl::unexpected<Error>(std::move(slowly.error()));
-    TRY_ASSIGN(const auto cost, cost_clocks(definition_, variant, problem_, device_));
-    out.features.insert(out.features.end(), slowly->begin(), slowly->end());
-    out.costs.push_back(cost);
+    return what_fails(definition_, variant, problem_, device_);
   }
   return out;
 }
@@ -246,46 +223,6 @@ Features::Features(const TemplateDefinition& definition, const Problem& problem,
   for (const char* name : {"ctas", "threads", "dynamic smem", "waves", "wave filled"}) names_.emplace_back(name);
   if (definition.l2_bytes) names_.emplace_back("l2 bytes");
   for (const Rule& rule : definition.preset) names_.push_back("breaks " + rule.expression.text());
-}
-
-Result<std::vector<float>> Features::of(const Variant& variant) const {
-  TRY_ASSIGN(auto scope, VariantScope::create(definition_, variant, problem_, device_));
-  std::vector<float> out;
-  out.reserve(names_.size());
-  const auto add = [&](double value) { out.push_back(scaled(value)); };
-  const auto add_named = [&](const std::string& name) { add(static_cast<double>(scope.value(name).value_or(0))); };
-  for (const std::string& name : device_names()) add_named(name);
-  for (const std::string& name : problem_names(problem_)) add_named(name);
-  for (std::size_t i = 0; i < definition_.parameters.size(); ++i) {
-    const Parameter& parameter = definition_.parameters[i];
-    if (!has_labels(parameter)) {
-      add_named(parameter.name);
-      continue;
-    }
-    for (const ParameterValue& label : parameter.values) add(variant.parameters[i].value == label ? 1 : 0);
-  }
-  for (const auto* expressions : {&definition_.derived, &definition_.values}) {
-    for (const NamedExpression& entry : *expressions) add_named(entry.name);
-  }
-  TRY_ASSIGN(const auto kernel, largest_kernel(definition_, scope));
-  std::optional<std::int64_t> l2_bytes;
-  if (definition_.l2_bytes) {
-    TRY_ASSIGN(const auto bytes, definition_.l2_bytes->evaluate(scope));
-    l2_bytes = bytes;
-  }
-  if (definition_.cost) {  // last of the scope's names: a step may be called like a value
-    for (const NamedExpression& step : definition_.cost->steps) {
-      TRY_ASSIGN(const auto value, step.expression.evaluate(scope));
-      scope.set(step.name, value);
-      add(static_cast<double>(value));
-    }
-    TRY_ASSIGN(const auto clocks, definition_.cost->clocks.evaluate(scope));
-    add(static_cast<double>(clocks));
-  }
-  for (const double value : Occupation(kernel, device_).features()) add(value);
-  if (l2_bytes) add(static_cast<double>(*l2_bytes));
-  for (const Rule& rule : definition_.preset) add(rule.expression.evaluate(scope).value_or(0) == 0 ? 1 : 0);
-  return out;
 }
 
 }  // namespace pgtune::space

@@ -24,13 +24,11 @@ class Features {
   /// L2; which rules of the preset the variant breaks, where it was not searched with them too.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
-  /// In the order of the names, numbers as sign(x) log2(1 + |x|). Errors (usage): an expression that fails.
-  [[nodiscard]] Result<std::vector<float>> of(const Variant& variant) const;
-  /// The same of many variants, one row after another, and their costs, where the template has one; many times faster.
   struct Rows {
-    std::vector<float> features;
-    std::vector<std::optional<double>> costs;
+    std::vector<float> features;               ///< a variant's in the order of the names, then the next one's
+    std::vector<std::optional<double>> costs;  ///< where the template has one
   };
+  /// Features are numbers as sign(x) log2(1 + |x|). Errors (usage): an expression that fails.
   [[nodiscard]] Result<Rows> of(std::span<const Variant> variants) const;
 
  private:
