@@ -36,7 +36,7 @@ struct Timeline {
   bool as_loop = false;                    ///< of a graph: not the graph ran, but the loop that it was captured from
   std::optional<std::string> reason = {};  ///< why there are no records, or none of the graph
 
-  PGTUNE_FIELDS(spans, total_s, (source, kMayBeMissing), (as_loop, kUnlessDefault), reason)
+  PGTUNE_FIELDS(spans, total_s, source, (as_loop, kUnlessDefault), reason)
   friend bool operator==(const Timeline&, const Timeline&) = default;
 };
 

@@ -59,13 +59,6 @@ TEST_F(PipelineCommandTest, TheSourceOfItsTimesIsToldAndStored) {
   EXPECT_THAT(recorded.out, HasSubstr("\ntimes     from CUPTI's activity records\n"));
   EXPECT_THAT(read("lanes.svg"), HasSubstr("times from CUPTI's activity records"));
   EXPECT_EQ(json::parse(pipeline({"--json"}).out).at("timeline").at("source"), "cupti");
-  // What an earlier version stored says nothing of it, and was from events.
-  {
-    db::Database stored = db::Database::open(database(), db::OpenMode::kReadWriteCreate);
-    db::Statement(stored, "UPDATE pipeline_answers SET answer_json = json_remove(answer_json, '$.timeline.source')")
-        .run();
-  }
-  EXPECT_THAT(pipeline().out, HasSubstr("times     from events around each operation"));
 }
 
 TEST_F(PipelineCommandTest, ChunksHaveTheModelsGuesses) {

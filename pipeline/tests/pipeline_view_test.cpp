@@ -55,16 +55,14 @@ TEST(TimelineText, SaysWhereItsTimesAreFrom) {
   EXPECT_THAT(text, HasSubstr("xxx and\n          more\n"));
 }
 
-TEST(TimelineJson, OfAnEarlierVersionIsOfEvents) {
+TEST(TimelineJson, SurvivesTheRoundTrip) {
   pipeline::Timeline timeline = staircase();
   timeline.source = pipeline::TimelineSource::kRecords;
   timeline.as_loop = true;
   timeline.reason = "a reason";
-  nlohmann::json stored = timeline;
+  const nlohmann::json stored = timeline;
   EXPECT_EQ(stored.at("source"), "cupti");
   EXPECT_EQ(stored.get<pipeline::Timeline>(), timeline);
-  for (const char* added : {"source", "as_loop", "reason"}) stored.erase(added);
-  EXPECT_EQ(stored.get<pipeline::Timeline>(), staircase());
 }
 
 TEST(PipelineText, SaysTheClocksOfKernelAndPipeline) {

@@ -108,7 +108,6 @@ TEST(DeviceClass, IsARecord) {
   EXPECT_EQ(json.get<DeviceClass>(), usual);
 }
 
-/// Rows of earlier versions had no such field.
 TEST(DeviceInfoJson, LeavesOutTheProfileOfAWholeGpu) {
   DeviceInfo info = h200();
   EXPECT_FALSE(nlohmann::json(info).contains("mig_profile"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GEMM's data and reference, run on the host, bit by bit what they were when kernels of their own made them: the loops
-// over rows of fill_data, and reference_float64's sums in their order, written out here.
+// GEMM's data and reference, run on the host, bit by bit what is written out here: loops over the rows of operands, and
+// sums in the reference's order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace pgtune::testing {
 namespace {
 
-float former_uniform(std::uint64_t seed, std::uint64_t counter) {
+float uniform_of(std::uint64_t seed, std::uint64_t counter) {
   std::uint64_t x = seed + (counter + 1) * 0x9e3779b97f4a7c15ULL;
   x ^= x >> 30;
   x *= 0xbf58476d1ce4e5b9ULL;
@@ -41,13 +41,13 @@ class GemmInHostMemory {
     return element_value(type, bits);
   }
 
-  void expect_former_data(Operand operand, std::uint64_t stream, std::int64_t rows, std::int64_t columns,
-                          std::int64_t ld) const {
+  void expect_data(Operand operand, std::uint64_t stream, std::int64_t rows, std::int64_t columns,
+                   std::int64_t ld) const {
     const std::uint64_t seed = EmulatedProblem::kSeed + stream * 0xd1342543de82ef95ULL;
     const ElementType type = emulated_.operation().buffers[buffer_of_operand(operand).value()].type;
     for (std::int64_t row = 0; row < rows; ++row) {
       for (std::int64_t column = 0; column < columns; ++column) {
-        double value = former_uniform(seed, static_cast<std::uint64_t>(row * columns + column));
+        double value = uniform_of(seed, static_cast<std::uint64_t>(row * columns + column));
         if (traits(type).is_integer()) value = std::floor(value * static_cast<double>(traits(type).data_range));
         // Rounded to nearest, which the neighbours on the grid of the type are too far for.
         const double found = element(operand, row * ld + column);
@@ -59,8 +59,8 @@ class GemmInHostMemory {
     }
   }
 
-  /// The former kernel's sums, in its order.
-  void expect_former_reference(double rounding) const {
+  /// Sums in the order of the reference.
+  void expect_reference(double rounding) const {
     const double alpha = static_cast<float>(p_.alpha), beta = static_cast<float>(p_.beta);
     for (std::int64_t batch = 0; batch < p_.batch; ++batch) {
       for (std::int64_t row = 0; row < p_.m; ++row) {
@@ -121,7 +121,7 @@ struct Kind {
 
 class GemmEmulated : public ::testing::TestWithParam<Kind> {};
 
-TEST_P(GemmEmulated, DataAndReferenceAreTheFormerOnes) {
+TEST_P(GemmEmulated, DataAndReferenceAreThoseWrittenOutHere) {
   Problem problem = with_layout(parse_shape("67x35x21").value(), GetParam().layout).value();
   problem.dtype = GetParam().dtype;
   problem.output = GetParam().output;
@@ -137,14 +137,14 @@ TEST_P(GemmEmulated, DataAndReferenceAreTheFormerOnes) {
   EmulatedProblem& emulated = gemm.emulated();
   ASSERT_TRUE(emulated.usable());
   emulated.fill();
-  gemm.expect_former_data(Operand::kA, 0, p.rows_a() * p.batch, p.columns_a(), p.lda);
-  gemm.expect_former_data(Operand::kB, 1, p.rows_b() * p.batch, p.columns_b(), p.ldb);
-  if (p.beta != 0) gemm.expect_former_data(Operand::kC, 2, p.m * p.batch, p.n, p.ldc);
-  if (p.epilogue.bias) gemm.expect_former_data(Operand::kBias, 3, 1, p.n, p.n);
+  gemm.expect_data(Operand::kA, 0, p.rows_a() * p.batch, p.columns_a(), p.lda);
+  gemm.expect_data(Operand::kB, 1, p.rows_b() * p.batch, p.columns_b(), p.ldb);
+  if (p.beta != 0) gemm.expect_data(Operand::kC, 2, p.m * p.batch, p.n, p.ldc);
+  if (p.epilogue.bias) gemm.expect_data(Operand::kBias, 3, 1, p.n, p.n);
   emulated.refer();
   EXPECT_EQ(emulated.unwritten(), 0);
   const double roundoff = unit_roundoff(p.type_of_c());
-  gemm.expect_former_reference(roundoff == 0 ? 0 : roundoff / sum_error(p.dtype, p.k, p.epilogue.bias ? 5 : 4));
+  gemm.expect_reference(roundoff == 0 ? 0 : roundoff / sum_error(p.dtype, p.k, p.epilogue.bias ? 5 : 4));
 
   emulated.store(0, false);
   const gpu::Comparison right = emulated.compare();

@@ -57,12 +57,12 @@ const OperationBuffer& buffer_of(const OperationProblem& operation, Operand oper
   return operation.buffers.at(buffer_of_operand(operand).value());
 }
 
-double former_sum_error(const Problem& problem) {
+double expected_sum_error(const Problem& problem) {
   return sum_error(problem.dtype, problem.k, problem.epilogue.bias ? 5 : 4);
 }
 
-ToleratedError former_bound(const Problem& problem) {
-  ToleratedError bound{former_sum_error(problem), unit_roundoff(problem.type_of_c()),
+ToleratedError expected_bound(const Problem& problem) {
+  ToleratedError bound{expected_sum_error(problem), unit_roundoff(problem.type_of_c()),
                        absolute_error(problem.type_of_c())};
   const ActivationError activation = activation_error(problem.epilogue.activation);
   const double rounding = 1 + bound.per_result;
@@ -72,22 +72,22 @@ ToleratedError former_bound(const Problem& problem) {
   return bound;
 }
 
-double former_argument_rounding(const Problem& problem) {
+double expected_argument_rounding(const Problem& problem) {
   const double roundoff = unit_roundoff(problem.type_of_c());
-  return roundoff == 0 ? 0 : roundoff / former_sum_error(problem);
+  return roundoff == 0 ? 0 : roundoff / expected_sum_error(problem);
 }
 
 void expect_matrix(const OperationBuffer& buffer, ElementType type, const std::vector<std::int64_t>& extents,
-                   std::int64_t ld, std::int64_t former_bytes) {
+                   std::int64_t ld, std::int64_t bytes) {
   EXPECT_EQ(buffer.type, type);
   EXPECT_EQ(buffer.extents, extents);
   EXPECT_EQ(buffer.strides, (std::vector<std::int64_t>{extents[1] * ld, ld, 1}));
-  EXPECT_EQ(buffer.bytes(), former_bytes);
+  EXPECT_EQ(buffer.bytes(), bytes);
   EXPECT_EQ(buffer.alignment, 256);
   EXPECT_FALSE(buffer.absent);
 }
 
-TEST(GemmOperation, IsWhatWorkersMadeOfIt) {
+TEST(GemmOperation, HasTheBuffersBoundsAndScalarsOfTheShortForm) {
   for (const Problem& p : problems()) {
     SCOPED_TRACE(p.key());
     const Problem sent = with_operation(p).value();
@@ -107,7 +107,7 @@ TEST(GemmOperation, IsWhatWorkersMadeOfIt) {
     EXPECT_EQ(bias.bytes(), p.bias_bytes());
     for (const OperationBuffer* buffer : {&c, &bias})
       EXPECT_EQ(buffer->instead, buffer->absent ? buffer_of_operand(Operand::kD) : std::nullopt);
-    EXPECT_EQ(d.error, former_bound(p));
+    EXPECT_EQ(d.error, expected_bound(p));
     EXPECT_EQ(operation.flops, p.flops());
     EXPECT_EQ(operation.bytes, p.traffic_bytes());
     EXPECT_EQ(operation.buffer_bytes(), p.operand_bytes());
@@ -120,7 +120,7 @@ TEST(GemmOperation, IsWhatWorkersMadeOfIt) {
   }
 }
 
-TEST(GemmOperation, ItsBuffersAreFilledFromTheirFormerStreams) {
+TEST(GemmOperation, ItsBuffersAreFilledFromStreamsInOrder) {
   const Problem sent = with_operation(problems().front()).value();
   std::vector<std::optional<std::int64_t>> streams;
   for (const OperationBuffer& buffer : sent.operation->buffers) {
@@ -130,7 +130,7 @@ TEST(GemmOperation, ItsBuffersAreFilledFromTheirFormerStreams) {
   EXPECT_EQ(streams, (std::vector<std::optional<std::int64_t>>{0, 1, 2, 3, std::nullopt}));
 }
 
-TEST(GemmOperation, ItsReferenceIsGivenWhatTheBuiltInOneWas) {
+TEST(GemmOperation, ItsReferenceIsLaunchedWithSizesStridesAndScalars) {
   for (const Problem& p : problems()) {
     SCOPED_TRACE(p.key());
     const Problem sent = with_operation(p).value();
@@ -149,7 +149,7 @@ TEST(GemmOperation, ItsReferenceIsGivenWhatTheBuiltInOneWas) {
               (std::vector<std::int64_t>{p.m, p.n, p.k, p.batch, p.trans_a ? 1 : p.lda, p.trans_a ? p.lda : 1,
                                          p.stride_a(), p.trans_b ? 1 : p.ldb, p.trans_b ? p.ldb : 1, p.stride_b(),
                                          p.ldc, p.stride_c(), static_cast<int>(p.epilogue.activation)}));
-    EXPECT_EQ(reals, (std::vector<double>{former_argument_rounding(p), p.alpha, p.beta}));
+    EXPECT_EQ(reals, (std::vector<double>{expected_argument_rounding(p), p.alpha, p.beta}));
   }
 }
 

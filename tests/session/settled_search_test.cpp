@@ -166,8 +166,8 @@ TEST(SettledSearch, ItsSamplesSayWhatALaunchCosts) {
   ASSERT_TRUE(answer.best().settled_energy && answer.baseline_settled_energy);
   EXPECT_TRUE(powered.device.energy_requests.empty());
   EXPECT_EQ(answer.best().settled_energy->samples, answer.confirm_rounds);
-  EXPECT_NEAR(answer.best().settled_energy->energy_j(), 700 * kAlone_s, 0.02 * 700 * kAlone_s);
-  EXPECT_NEAR(answer.baseline_settled_energy->energy_j() / answer.best().settled_energy->energy_j(), 1.05, 0.02);
+  EXPECT_NEAR(answer.best().settled_energy->energy_j, 700 * kAlone_s, 0.02 * 700 * kAlone_s);
+  EXPECT_NEAR(answer.baseline_settled_energy->energy_j / answer.best().settled_energy->energy_j, 1.05, 0.02);
 }
 
 TEST(SettledSearch, TheirJoulesHaveIntervals) {
@@ -175,8 +175,8 @@ TEST(SettledSearch, TheirJoulesHaveIntervals) {
   const Answer answer = powered.run();
   ASSERT_TRUE(answer.best().settled_energy && answer.baseline_settled_energy);
   const SettledEnergy& own = *answer.best().settled_energy;
-  EXPECT_LT(own.low_j, own.energy_j());
-  EXPECT_GT(own.high_j, own.energy_j());
+  EXPECT_LT(own.low_j, own.energy_j);
+  EXPECT_GT(own.high_j, own.energy_j);
   EXPECT_LT(own.high_j / own.low_j, 1.02);
   EXPECT_LE(own.ratio_low, 1.05 * 1.005);
   EXPECT_GE(own.ratio_high, 1.05 * 0.995);

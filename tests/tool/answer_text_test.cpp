@@ -154,16 +154,13 @@ TEST(SamplingText, NothingWithoutAFinal) {
 TEST(AnswerFacts, JoulesOfSettledSamplesWithTheirOrigin) {
   session::Answer answer = sampled(Sampling::kSettled);
   EXPECT_THAT(answer_facts(answer, {}), Not(HasSubstr("joules")));
-  answer.ranking.front().settled_energy = session::SettledEnergy{8, 700, 0.2e-3};
-  answer.baseline_settled_energy = session::SettledEnergy{8, 690, 0.21e-3};
+  answer.ranking.front().settled_energy = session::SettledEnergy{8, 700, 0.2e-3, 0.1401, 0.1395, 0.1407};
+  answer.baseline_settled_energy = session::SettledEnergy{8, 690, 0.21e-3, 0.1449, 0.1445, 0.1453};
   EXPECT_THAT(answer_facts(answer, {}),
-              AllOf(HasSubstr("joules    140.0 mJ per launch, 0.966 of cuBLASLt's 144.9 mJ: power times time"),
-                    HasSubstr("settled samples\n")))
-      << "of before intervals were kept";
+              AllOf(HasSubstr("joules    140.1 mJ (139.5 to 140.7) per launch, 0.967 of cuBLASLt's 144.9 mJ:\n"),
+                    HasSubstr("power times time of 8 settled samples\n")))
+      << "too few pairs for an interval of the ratio";
   session::SettledEnergy& energy = *answer.ranking.front().settled_energy;
-  energy.mean_j = 0.1401;
-  energy.low_j = 0.1395;
-  energy.high_j = 0.1407;
   energy.ratio_to_baseline = 1 / 0.967;
   energy.ratio_low = 1 / 0.971;
   energy.ratio_high = 1 / 0.963;

@@ -52,11 +52,11 @@ TEST(Reasons, BandwidthIsOfTheTimeThatPgtuneMeasured) {
 
 TEST(Reasons, WithoutMeasuredRoofsNoBandwidthIsJudged) {
   EXPECT_THAT(reasons(moving(0.9, 0.9), 1e-3, std::nullopt), IsEmpty());
-  Ceilings old = roofs();
-  old.smem_bytes_per_s.reset();
+  Ceilings without = roofs();
+  without.smem_bytes_per_s.reset();
   KernelCounters counters;
   counters.smem_bytes = 1e9;
-  EXPECT_THAT(roof_uses(counters, 1e-3, old), IsEmpty());
+  EXPECT_THAT(roof_uses(counters, 1e-3, without), IsEmpty());
   EXPECT_THAT(roof_uses(counters, 1e-3, roofs()), SizeIs(1));
 }
 

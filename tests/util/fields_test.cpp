@@ -38,7 +38,6 @@ struct Whole {
   std::map<std::string, double> rates = {};
   std::shared_ptr<const Part> shared = {};
   Part flat = {};
-  int later = 7;
   bool flag = false;
 
   template <typename Self, typename Visit>
@@ -53,7 +52,6 @@ struct Whole {
     visit("rates", self.rates);
     visit("shared", self.shared);
     Part::visit_fields(self.flat, visit);
-    visit("later", self.later, pgtune::kMayBeMissing);
     visit("flag", self.flag, pgtune::kUnlessDefault);
   }
 };
@@ -69,7 +67,7 @@ Whole example() {
 
 const char* const kText =
     R"({"colour":"blue","count":9,"counts":{"blue":6},"gaps":[{"count":5},null],)"
-    R"("inner":{"count":2,"share":0.25},"later":7,"name":"a","parts":[{"count":3},{"count":4,"share":0.5}],)"
+    R"("inner":{"count":2,"share":0.25},"name":"a","parts":[{"count":3},{"count":4,"share":0.5}],)"
     R"("range":[1.5,2.5],"rates":{"f32":1000000000000.0},"share":0.75,"shared":{"count":8}})";
 
 TEST(Fields, AreWrittenByName) { EXPECT_EQ(json(example()).dump(), kText); }
@@ -86,13 +84,10 @@ TEST(Fields, AreReadAsWritten) {
 
 TEST(Fields, ReadingReplacesTheWholeRecord) {
   Whole whole = example();
-  whole.later = 1;
   whole.flag = true;
   json text = json::parse(kText);
-  text.erase("later");
   text.erase("share");
   text.get_to(whole);
-  EXPECT_EQ(whole.later, 7);
   EXPECT_FALSE(whole.flag);
   EXPECT_EQ(whole.flat.share, std::nullopt);
 }
@@ -100,7 +95,6 @@ TEST(Fields, ReadingReplacesTheWholeRecord) {
 TEST(Fields, AreLeftOutWhereTheyHaveTheirDefault) {
   Whole whole;
   EXPECT_FALSE(json(whole).contains("flag"));
-  EXPECT_TRUE(json(whole).contains("later"));
   EXPECT_EQ(json(whole).at("shared"), json(Part{})) << "a pointer to nothing stands for the default";
   whole.flag = true;
   EXPECT_EQ(json(whole).at("flag"), true);

@@ -45,7 +45,7 @@ struct EnergyWindow {
 struct Ceilings {
   double dram_bytes_per_s = 0;  ///< bytes read plus bytes written by a copy far larger than L2
   double l2_bytes_per_s = 0;    ///< bytes read by loads that hit L2
-  /// Bytes that all multiprocessors together read from shared memory; absent in ceilings of earlier versions.
+  /// Bytes that all multiprocessors together read from shared memory; absent where it was not measured.
   std::optional<double> smem_bytes_per_s = {};
   /// FLOP/s by dtype as in to_string(Dtype), without memory traffic; only dtypes that were measured.
   std::map<std::string, double> flops;

@@ -203,7 +203,7 @@ struct OperationProblem {
   [[nodiscard]] double launch_bytes() const;
 
   PGTUNE_FIELDS(name, content_hash, sizes, values, scalars, buffers, source, reference, lesser,
-                (null_test, kMayBeMissing), (cases, kUnlessDefault), (baselines, kUnlessDefault), flops, bytes,
+                null_test, (cases, kUnlessDefault), (baselines, kUnlessDefault), flops, bytes,
                 (counts, kUnlessDefault), unit, has_dtypes)
   friend bool operator==(const OperationProblem&, const OperationProblem&) = default;
 };

@@ -147,7 +147,7 @@ struct BaselineReport {
   /// added; else empty.
   std::string enlarged_shape = {};
   /// "A, B, D": the operands that cuBLASLt does not take as they are stored, so that launches copy them and are timed
-  /// with that; else empty, and in reports of versions that made these copies before anything was timed.
+  /// with that; else empty.
   std::string copied = {};
   /// Why variants were checked in memory with other memory around it, so that not every far access out of bounds
   /// faults; else empty.

@@ -61,7 +61,7 @@ struct TrialRequest {
   /// How long the first, checked launch may take before it counts as hanging. 0: no limit. Set by WorkerDevice.
   double launch_limit_s = 0;
 
-  PGTUNE_FIELDS(id, built, incumbent_s, (launch_limit_s, kMayBeMissing))
+  PGTUNE_FIELDS(id, built, incumbent_s, launch_limit_s)
 };
 
 struct TrialDone {
@@ -110,7 +110,7 @@ struct VerifyRequest {
   /// How long one launch may take before it counts as hanging. 0: no limit. Set by WorkerDevice.
   double launch_limit_s = 0;
 
-  PGTUNE_FIELDS(built, launches, data_seed, launch_s, (launch_limit_s, kMayBeMissing))
+  PGTUNE_FIELDS(built, launches, data_seed, launch_s, launch_limit_s)
 };
 
 struct VerifyReport {
@@ -192,7 +192,7 @@ struct PrepareRequest {
   /// Of the operation's template baselines, in their order; one that has none here is not available.
   std::vector<BaselineBuild> builds = {};
 
-  PGTUNE_FIELDS(problem, conditions, known, (builds, kMayBeMissing))
+  PGTUNE_FIELDS(problem, conditions, known, builds)
 };
 
 /// One energy window of a steady load, or of the idle GPU.

@@ -85,9 +85,7 @@ Result<void> settle_after_all(SessionRun& run) {
 Result<void> ceilings_stage(SessionRun& run) {
   constexpr double kAboutSeconds = 8, kMostOfBudget = 0.125;
   const SessionContext& context = run.context;
-  const auto known = context.store.ceilings(context.device.info());
-  // Those of earlier versions lack shared memory.
-  if (known && known->smem_bytes_per_s) return {};
+  if (context.store.ceilings(context.device.info())) return {};
   const auto& seconds = context.options.budget.seconds;
   if (seconds && kAboutSeconds > kMostOfBudget * *seconds) return {};  // a later session has the time
   run.progress.enter_rounds(Progress::Phase::kCeilings, 1, 0, kAboutSeconds);

@@ -7,7 +7,7 @@
 //     std::optional<double> share;
 //     int repeats = 0;
 //
-//     PGTUNE_FIELDS(window_s, share, (repeats, kMayBeMissing))
+//     PGTUNE_FIELDS(window_s, share, (repeats, kUnlessDefault))
 //   };
 //
 // A record within a record is a field like any other. Fields are numbers, text, enumerations with a table
@@ -52,12 +52,10 @@ inline constexpr bool is_low_high<LowHigh<Number>> = true;
 /// word: it is left out where it holds nothing.
 enum class FieldRule {
   kRequired,
-  kMayBeMissing,   ///< came after the record's first form: has its default where it is missing
-  kUnlessDefault,  ///< the same, and left out where it equals Value{}
+  kUnlessDefault,  ///< left out where it equals Value{}, and has its default where it is missing
 };
 template <FieldRule rule>
 using FieldRuleTag = std::integral_constant<FieldRule, rule>;
-inline constexpr FieldRuleTag<FieldRule::kMayBeMissing> kMayBeMissing;
 inline constexpr FieldRuleTag<FieldRule::kUnlessDefault> kUnlessDefault;
 
 /// What visit_fields() can be asked with to see whether it is there.

@@ -27,7 +27,7 @@ constexpr double kMicro = 1e6, kMilli = 1e3, kTeraflop = 1e12;
 double energy_j(const std::optional<session::EnergySummary>& windows,
                 const std::optional<session::SettledEnergy>& settled) {
   if (windows && windows->energy_j > 0) return windows->energy_j;
-  return settled ? settled->energy_j() : 0;
+  return settled ? settled->energy_j : 0;
 }
 
 /// The winner's energy beside the baseline's: [ratio, low, high], > 1 needs less. null where it was not compared.

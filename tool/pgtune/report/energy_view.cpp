@@ -64,23 +64,23 @@ nlohmann::json settled_energy_json(const std::optional<session::SettledEnergy>& 
   return {{"samples", energy->samples},
           {"power_w", energy->power_w},
           {"time_s", energy->time_s},
-          {"energy_per_gemm_j", energy->energy_j()},
-          {"energy_per_gemm_interval_j", pair_or_null(energy->low_j, energy->high_j)},
+          {"energy_per_gemm_j", energy->energy_j},
+          {"energy_per_gemm_interval_j", {energy->low_j, energy->high_j}},
           {"ratio_to_baseline", number_or_null(energy->ratio_to_baseline)},
           {"ratio_interval", pair_or_null(energy->ratio_low, energy->ratio_high)}};
 }
 
 std::string settled_energy_text(const session::SettledEnergy& energy, const session::SettledEnergy& baseline,
                                 std::string_view baseline_name) {
-  const EnergyUnit unit = unit_of(energy.energy_j());
-  std::string own = fmt::format("{} {}", digits(energy.energy_j(), unit), unit.name);
-  std::string share = fmt::format("{:.3f}", energy.energy_j() / baseline.energy_j());
-  if (energy.high_j > 0) own += fmt::format(" ({} to {})", digits(energy.low_j, unit), digits(energy.high_j, unit));
+  const EnergyUnit unit = unit_of(energy.energy_j);
+  const std::string own = fmt::format("{} {} ({} to {})", digits(energy.energy_j, unit), unit.name,
+                                      digits(energy.low_j, unit), digits(energy.high_j, unit));
+  std::string share = fmt::format("{:.3f}", energy.energy_j / baseline.energy_j);
   if (energy.ratio_to_baseline > 0)
     share = fmt::format("{:.3f} ({:.3f} to {:.3f})", 1 / energy.ratio_to_baseline, 1 / energy.ratio_high,
                         1 / energy.ratio_low);
   return fmt::format("{} per launch, {} of {}'s {} {}: power times time of {} settled samples", own, share,
-                     baseline_name, digits(baseline.energy_j(), unit), unit.name, energy.samples);
+                     baseline_name, digits(baseline.energy_j, unit), unit.name, energy.samples);
 }
 
 std::vector<TextTable::Column> energy_columns(std::string_view speed_unit) {

@@ -18,7 +18,7 @@ namespace pgtune::tool {
 [[nodiscard]] nlohmann::json energy_json(const std::optional<session::EnergySummary>& energy, const Problem& problem);
 
 /// "samples", "power_w", "time_s", "energy_per_gemm_j" of settled samples, with its 95 % interval, and
-/// "ratio_to_baseline" with its. null where there are too few samples, or where a result of before has no interval.
+/// "ratio_to_baseline" with its, which are null for the baseline. null where there are too few samples.
 [[nodiscard]] nlohmann::json settled_energy_json(const std::optional<session::SettledEnergy>& energy);
 /// "132.1 mJ (131.8 to 132.4) per launch, 0.953 (0.950 to 0.956) of cuBLASLt's 138.6 mJ: ..." and what it comes from.
 [[nodiscard]] std::string settled_energy_text(const session::SettledEnergy& energy,

@@ -54,14 +54,11 @@ struct EnergySummary {
 /// Energy of one launch by the settled samples of final or confirm rounds, which is known without energy windows.
 struct SettledEnergy {
   int samples = 0;
-  double power_w = 0, time_s = 0;  ///< medians over the samples; the time is that of one launch
-  /// Mean over the samples of power times time of a launch, and its 95 % interval; 0 in answers of before.
-  double mean_j = 0, low_j = 0, high_j = 0;
+  double power_w = 0, time_s = 0;              ///< medians over the samples; the time is that of one launch
+  double energy_j = 0, low_j = 0, high_j = 0;  ///< power times time of a launch: mean and its 95 % interval
   /// The baseline's energy over the own in the same rounds, mean and 95 % interval; > 1 needs less energy. 0 for the
-  /// baseline itself, and in answers of before.
+  /// baseline itself.
   double ratio_to_baseline = 0, ratio_low = 0, ratio_high = 0;
-
-  [[nodiscard]] double energy_j() const { return mean_j > 0 ? mean_j : power_w * time_s; }
 
   friend bool operator==(const SettledEnergy&, const SettledEnergy&) = default;
 
@@ -70,10 +67,10 @@ struct SettledEnergy {
     visit("samples", self.samples);
     visit("power_w", self.power_w);
     visit("time_s", self.time_s);
-    visit("energy_j", self.mean_j, kMayBeMissing);
-    visit("energy_interval_j", low_high(self.low_j, self.high_j), kMayBeMissing);
-    visit("ratio_to_baseline", self.ratio_to_baseline, kMayBeMissing);
-    visit("ratio_interval", low_high(self.ratio_low, self.ratio_high), kMayBeMissing);
+    visit("energy_j", self.energy_j);
+    visit("energy_interval_j", low_high(self.low_j, self.high_j));
+    visit("ratio_to_baseline", self.ratio_to_baseline);
+    visit("ratio_interval", low_high(self.ratio_low, self.ratio_high));
   }
 };
 
@@ -114,8 +111,8 @@ struct CountsRecord {
 struct RankedVariant {
   Variant variant;
   BuildInfo build;
-  /// Shared memory of one CTA, static and dynamic, the largest over the variant's kernels; absent in answers that were
-  /// stored before schema 4.
+  /// Shared memory of one CTA, static and dynamic, the largest over the variant's kernels; absent where it has no
+  /// launch plan.
   std::optional<std::int64_t> smem_bytes = {};
   double time_s = 0;  ///< median per launch over the samples
   double tflops = 0;
@@ -141,12 +138,12 @@ struct RankedVariant {
     visit("spread", self.spread);
     visit("ratio_to_baseline", self.ratio_to_baseline);
     visit("ratio_interval", low_high(self.ratio_low, self.ratio_high));
-    visit("cycles_ratio", self.cycles_ratio, kMayBeMissing);
-    visit("cycles_interval", low_high(self.cycles_low, self.cycles_high), kMayBeMissing);
-    visit("verdict", self.verdict, kMayBeMissing);
-    visit("sm_clock_hz", self.sm_clock_hz, kMayBeMissing);
+    visit("cycles_ratio", self.cycles_ratio);
+    visit("cycles_interval", low_high(self.cycles_low, self.cycles_high));
+    visit("verdict", self.verdict);
+    visit("sm_clock_hz", self.sm_clock_hz);
     visit("energy", self.energy);
-    visit("pareto", self.pareto, kMayBeMissing);
+    visit("pareto", self.pareto);
     visit("settled_energy", self.settled_energy);
   }
 };
@@ -160,8 +157,7 @@ struct Answer {
   std::vector<RankedVariant> ranking;
   Sampling sampling = Sampling::kShort;  ///< of race and final
   std::optional<double> lead_in_s = {};  ///< median over the settled samples of final and confirm rounds
-  /// The winner's figures are of launches in CUDA graphs, for the most part; absent without a final and in answers of
-  /// earlier versions.
+  /// The winner's figures are of launches in CUDA graphs, for the most part; absent without a final.
   std::optional<bool> in_graphs = {};
   /// Rounds in which the winner that the final chose was measured again, and from which its figures and the baseline's
   /// come; 0: they come from the final.
@@ -169,7 +165,7 @@ struct Answer {
   std::vector<std::string> ties;                     ///< keys of variants not told apart from the winner
   double baseline_first_s = 0, baseline_best_s = 0;  ///< medians over the final's samples
   /// Into BaselineReport::algorithms: the one that was fastest where baseline_best_s was measured, which need not be
-  /// BaselineReport::best, the fastest by screening. Absent in answers of earlier versions.
+  /// BaselineReport::best, the fastest by screening. Absent where no algorithm was in the rounds.
   std::optional<int> baseline_algorithm = {};
   double baseline_clock_hz = 0;  ///< of the best; 0 where no clock was measured
   BaselineReport baseline;
@@ -180,14 +176,13 @@ struct Answer {
   /// UUID of the GPU that it was measured on. The store knows it of a session, so that it is no part of the JSON.
   std::string board = {};
   Objective objective = Objective::kTime;
-  std::optional<std::string> strategy = {};  ///< of the search, by name; absent in answers of earlier versions
+  std::optional<std::string> strategy = {};  ///< of the search, by name; absent of a bench
   NoiseFloor floor = {};
   StageTimes stages = {};
   /// By which share of its time the best that was screened is expected to be slower than the best that going on would
   /// have found; absent where the strategy does not say.
   std::optional<double> expected_missed = {};
-  /// The same of the best in the templates' presets, by which a search ends; absent in answers of earlier versions,
-  /// too, of which it is expected_missed.
+  /// The same of the best in the templates' presets, by which a search ends.
   std::optional<double> expected_missed_of_presets = {};
   std::int64_t raced = 0;                                     ///< variants that entered the race
   int voided_rounds = 0;                                      ///< repeated, for what RoundTroubles counts
@@ -208,7 +203,7 @@ struct Answer {
   template <typename Self, typename Visit>
   static void visit_fields(Self& self, const Visit& visit) {
     visit("ranking", self.ranking);
-    visit("sampling", self.sampling, kMayBeMissing);
+    visit("sampling", self.sampling);
     visit("lead_in_s", self.lead_in_s);
     visit("in_graphs", self.in_graphs);
     visit("confirm_rounds", self.confirm_rounds, kUnlessDefault);
@@ -216,24 +211,24 @@ struct Answer {
     visit("baseline_first_s", self.baseline_first_s);
     visit("baseline_best_s", self.baseline_best_s);
     visit("baseline_algorithm", self.baseline_algorithm);
-    visit("baseline_clock_hz", self.baseline_clock_hz, kMayBeMissing);
+    visit("baseline_clock_hz", self.baseline_clock_hz);
     visit("baseline", self.baseline);
     visit("counts", self.counts);
     visit("complete", self.complete);
     visit("from_final", self.from_final);
     visit("finished_at", self.finished_at);
-    visit("objective", self.objective, kMayBeMissing);
+    visit("objective", self.objective);
     visit("strategy", self.strategy);
     visit("expected_missed", self.expected_missed);
     visit("expected_missed_of_presets", self.expected_missed_of_presets);
-    visit("noise_floor", self.floor, kMayBeMissing);
-    visit("stages", self.stages, kMayBeMissing);
-    visit("raced", self.raced, kMayBeMissing);
-    visit("voided_rounds", self.voided_rounds, kMayBeMissing);
+    visit("noise_floor", self.floor);
+    visit("stages", self.stages);
+    visit("raced", self.raced);
+    visit("voided_rounds", self.voided_rounds);
     visit("baseline_energy", self.baseline_energy);
     visit("baseline_settled_energy", self.baseline_settled_energy);
     visit("idle_power_w", self.idle_power_w);
-    visit("notes", self.notes, kMayBeMissing);
+    visit("notes", self.notes);
   }
 };
 

@@ -41,8 +41,7 @@ bool will_do(const Answer& answer, const SessionOptions& options) {
 }  // namespace
 
 bool has_enough(const Answer& answer) {
-  const auto& of_presets =
-      answer.expected_missed_of_presets ? answer.expected_missed_of_presets : answer.expected_missed;
+  const auto& of_presets = answer.expected_missed_of_presets;
   return answer.from_final && of_presets &&
          search::is_enough(search::ExpectedMiss{{}, std::log1p(*of_presets)}, answer.floor.margin,
                            static_cast<std::size_t>(tried(answer)));

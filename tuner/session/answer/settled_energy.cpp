@@ -24,7 +24,7 @@ std::optional<SettledEnergy> settled_energy(const std::vector<Sample>& samples, 
   const double confidence = stats::look_confidence(looks);
   const auto energy = stats::batch_mean_interval(energies_j, confidence);
   SettledEnergy out{static_cast<int>(powers_w.size()), stats::median(powers_w), stats::median(times_s)};
-  out.mean_j = energy.mean;
+  out.energy_j = energy.mean;
   out.low_j = energy.interval.low;
   out.high_j = energy.interval.high;
   const auto ratio = log_energy_ratio(baseline, samples, confidence);
@@ -51,10 +51,10 @@ std::optional<std::string> energy_agreement(const Answer& answer) {
     const char* whose;
     const EnergySummary& windows;
     const SettledEnergy& samples;
-    [[nodiscard]] double difference() const { return std::abs(samples.energy_j() / windows.energy_j - 1); }
-    /// Windows without a stated uncertainty, and samples without an interval, are taken for exact.
+    [[nodiscard]] double difference() const { return std::abs(samples.energy_j / windows.energy_j - 1); }
+    /// Windows without a stated uncertainty are taken for exact.
     [[nodiscard]] double uncertainty() const {
-      return windows.uncertainty + (samples.high_j - samples.low_j) / 2 / samples.energy_j();
+      return windows.uncertainty + (samples.high_j - samples.low_j) / 2 / samples.energy_j;
     }
     [[nodiscard]] double excess() const { return difference() - uncertainty(); }
   };
@@ -65,7 +65,7 @@ std::optional<std::string> energy_agreement(const Answer& answer) {
   return fmt::format(
       "energy windows and settled samples {} their uncertainty of {:.1f} %: {:.4g} J and {:.4g} J a launch of {}",
       worse.excess() <= 0 ? "agree within" : "differ by more than", 100 * worse.uncertainty(), worse.windows.energy_j,
-      worse.samples.energy_j(), worse.whose);
+      worse.samples.energy_j, worse.whose);
 }
 
 }  // namespace pgtune::session
