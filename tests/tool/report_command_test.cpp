@@ -58,33 +58,6 @@ class ReportsTest : public CliTest {
   }
 };
 
-TEST_F(ReportsTest, AnotherVersionOfABuiltInTemplateIsMarked) {
-  ASSERT_EQ(search({"-q"}).exit_code, 0);  // of a template that is not built in
-  EXPECT_EQ(results({"show", "--json"}).at(0).at("other_versions"), json::array());
-  EXPECT_EQ(csv({"report", "--csv"}).at(0).at("other_version"), "0");
-  EXPECT_THAT(pgtune({"show"}).out + pgtune({"report"}).out, Not(HasSubstr("another version")));
-
-  json older = json::parse(kTinyTemplate);
-  older.at("name") = "sgemm_simt";
-  write("older.json", older.dump());
-  ASSERT_EQ(
-      pgtune({"search", "--template", path("older.json"), "--shape", "256x256x256", "-q", "--db", path("older.db")})
-          .exit_code,
-      0);
-  const std::vector<std::string> database{"--db", path("older.db")};
-  const auto with = [&](std::vector<std::string> words) {
-    words.insert(words.end(), database.begin(), database.end());
-    return words;
-  };
-  for (const char* command : {"show", "report"})
-    EXPECT_EQ(results(with({command, "--json"})).at(0).at("other_versions"), json({"sgemm_simt"})) << command;
-  EXPECT_EQ(csv(with({"report", "--csv"})).at(0).at("other_version"), "1");
-  const std::string shown = pgtune(with({"show"})).out, report = pgtune(with({"report"})).out;
-  EXPECT_THAT(shown, HasSubstr("\n  measured with another version of sgemm_simt ("));
-  EXPECT_THAT(report, AllOf(HasSubstr("\nf32 nn\n256x256x256+ "), HasSubstr("\n+ measured with another version")));
-  expect_80_columns(shown + report);
-}
-
 TEST_F(ReportsTest, SeveralProblemsHaveAGeometricMean) {
   ASSERT_EQ(search({"-q"}).exit_code, 0);
   EXPECT_THAT(pgtune({"report"}).out, Not(HasSubstr("geometric mean")));

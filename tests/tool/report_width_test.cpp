@@ -33,7 +33,7 @@ std::vector<std::string> printed_words(const json& problem) {
 
 /// How often a shape stands in the text as a word of its own, with marks behind it at most.
 int times_whole(const std::string& text, const std::string& shape) {
-  const std::regex word("(^|[^0-9x])" + shape + "[*+!]*($|[^0-9x*+!])");
+  const std::regex word("(^|[^0-9x])" + shape + "[*]?($|[^0-9x*])");
   return static_cast<int>(std::distance(std::sregex_iterator(text.begin(), text.end(), word), std::sregex_iterator()));
 }
 

@@ -202,9 +202,9 @@ struct OperationProblem {
   [[nodiscard]] double launch_flops() const;
   [[nodiscard]] double launch_bytes() const;
 
-  PGTUNE_FIELDS(name, content_hash, sizes, values, scalars, buffers, source, reference, lesser,
-                null_test, (cases, kUnlessDefault), (baselines, kUnlessDefault), flops, bytes,
-                (counts, kUnlessDefault), unit, has_dtypes)
+  PGTUNE_FIELDS(name, content_hash, sizes, values, scalars, buffers, source, reference, lesser, null_test,
+                (cases, kUnlessDefault), (baselines, kUnlessDefault), flops, bytes, (counts, kUnlessDefault), unit,
+                has_dtypes)
   friend bool operator==(const OperationProblem&, const OperationProblem&) = default;
 };
 

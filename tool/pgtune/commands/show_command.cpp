@@ -40,7 +40,6 @@ json shown_json(const StoredResult& result) {
           {"finished_at", result.row.finished_at},
           {"complete", result.answer.complete},
           {"template_hash", result.row.variant_origin.content_hash},
-          {"other_versions", other_versions_json(result.other_versions)},
           {"best", best_json(result.answer, result.problem)},
           {"sampling", to_string(result.answer.sampling)},
           {"noise_margin", result.answer.floor.margin},
@@ -114,7 +113,6 @@ class ShowCommand final : public Command {
                                         result.answer.complete               ? ""
                                         : session::has_enough(result.answer) ? ", ended when it was enough"
                                                                              : ", partial"));
-    if (!result.other_versions.empty()) print_wrapped(terminal, versions_text(result.other_versions));
     const Conditions conditions = conditions_of(result);
     print_wrapped(terminal, conditions_text(conditions));
     if (const std::string sampling = sampling_text(result.answer, conditions); !sampling.empty())

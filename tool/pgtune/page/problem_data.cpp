@@ -81,9 +81,7 @@ json roof_data(const RooflinePoint& point) {
   return data;
 }
 
-std::string marks(const StoredResult& result) {
-  return std::string(is_recorded(result) ? "*" : "") + (is_of_other_version(result) ? "+" : "");
-}
+std::string marks(const StoredResult& result) { return std::string(is_recorded(result) ? "*" : ""); }
 
 /// Rows of a label and a text; what is empty is left out.
 class Facts {
@@ -171,7 +169,6 @@ json judgement_data(const StoredResult& result, SharedTexts& texts) {
   }
   facts.add("clocks", clocks_text(answer));
   facts.add("regime", conditions_text(result.conditions));
-  facts.add("version", versions_text(result.other_versions));
   for (const std::string& note : answer.notes) facts.add("note", note);
   return facts.rows();
 }

@@ -145,7 +145,6 @@ json boards_report_json(const std::vector<StoredResult>& results) {
                       {"source", source_word(*row.winner)},
                       {"conditions", conditions_json(row.winner->conditions)},
                       {"template", row.winner->answer.best().variant.template_name},
-                      {"other_versions", other_versions_json(row.winner->other_versions)},
                       {"variant", row.winner->answer.best().variant.key()},
                       {"boards", std::move(boards)}});
     }

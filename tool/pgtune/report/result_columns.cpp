@@ -32,11 +32,30 @@ Conditions conditions_of(const StoredResult& result) {
 }
 
 std::vector<std::string> result_columns() {
-  return {
-      "problem",       "dtype",   "out",          "layout",      "m",      "n",      "k",         "batch",
-      "epilogue",      "device",  "device_class", "device_uuid", "driver", "source", "template",  "template_hash",
-      "other_version", "variant", "finished_at",  "regime",      "l2",     "data",   "data_seed", "locked_sm_clock_hz",
-      "sampling"};
+  return {"problem",
+          "dtype",
+          "out",
+          "layout",
+          "m",
+          "n",
+          "k",
+          "batch",
+          "epilogue",
+          "device",
+          "device_class",
+          "device_uuid",
+          "driver",
+          "source",
+          "template",
+          "template_hash",
+          "variant",
+          "finished_at",
+          "regime",
+          "l2",
+          "data",
+          "data_seed",
+          "locked_sm_clock_hz",
+          "sampling"};
 }
 
 std::vector<std::string> result_cells(const StoredResult& result) {
@@ -60,7 +79,6 @@ std::vector<std::string> result_cells(const StoredResult& result) {
           std::string(source_word(result)),
           variant.template_name,
           result.row.variant_origin.content_hash,
-          is_of_other_version(result) ? "1" : "0",
           variant.key(),
           result.row.finished_at,
           std::string(to_string(conditions.regime)),
@@ -78,7 +96,6 @@ nlohmann::json result_identity(const StoredResult& result) {
           {"device_uuid", result.device.uuid},
           {"source", source_word(result)},
           {"template", result.answer.best().variant.template_name},
-          {"other_versions", other_versions_json(result.other_versions)},
           {"variant", result.answer.best().variant.key()},
           {"conditions", conditions_json(conditions_of(result))},
           {"sampling", to_string(result.answer.sampling)}};
@@ -106,10 +123,8 @@ bool is_recorded(const StoredResult& result) { return result.row.recorded; }
 
 std::string_view source_word(const StoredResult& result) { return is_recorded(result) ? "recorded" : "gpu"; }
 
-bool is_of_other_version(const StoredResult& result) { return !result.other_versions.empty(); }
-
 std::string marked_title(const StoredResult& result) {
-  return result.problem.title() + (is_recorded(result) ? " *" : "") + (is_of_other_version(result) ? " +" : "");
+  return result.problem.title() + (is_recorded(result) ? " *" : "");
 }
 
 namespace {
@@ -149,13 +164,11 @@ std::string row_title(const StoredResult& result) {
     if (after_word) c = '=';
     after_word = !after_word;
   }
-  return parts.shape + (is_recorded(result) ? "*" : "") + (is_of_other_version(result) ? "+" : "") + parts.further;
+  return parts.shape + (is_recorded(result) ? "*" : "") + parts.further;
 }
 
 void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& results) {
   if (std::any_of(results.begin(), results.end(), is_recorded)) terminal.print("* recorded on another machine\n");
-  if (std::any_of(results.begin(), results.end(), is_of_other_version))
-    terminal.print("+ measured with another version of the template than this build's: a hint\n");
 }
 
 void print_baseline_legend(Terminal& terminal, const std::vector<StoredResult>& results) {

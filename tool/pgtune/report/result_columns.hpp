@@ -18,7 +18,7 @@ namespace pgtune::tool {
 [[nodiscard]] std::vector<std::string> result_columns();
 [[nodiscard]] std::vector<std::string> result_cells(const StoredResult& result);
 
-/// "problem", "device", "device_class", "device_uuid", "source", "template", "other_versions", "variant", "conditions",
+/// "problem", "device", "device_class", "device_uuid", "source", "template", "variant", "conditions",
 /// "sampling".
 [[nodiscard]] nlohmann::json result_identity(const StoredResult& result);
 
@@ -35,9 +35,7 @@ void print_headline(Terminal& terminal, const ResultGroup& group);
 [[nodiscard]] bool is_recorded(const StoredResult& result);
 /// As JSON and CSV say it: "gpu" or "recorded".
 [[nodiscard]] std::string_view source_word(const StoredResult& result);
-/// Whether its best variant is of another version of the template than this build's.
-[[nodiscard]] bool is_of_other_version(const StoredResult& result);
-/// "4096x4096x4096 f32 nn"; behind it recorded results have a '*', those of another version of the template a '+'.
+/// "4096x4096x4096 f32 nn"; behind it recorded results have a '*'.
 [[nodiscard]] std::string marked_title(const StoredResult& result);
 /// Results of a table whose problems have dtype and layout in common.
 struct TableSection {
@@ -49,7 +47,7 @@ enum class SectionUnit { kTold, kInColumns };
 /// In the order of the dtypes, in a section as they came.
 [[nodiscard]] std::vector<TableSection> table_sections(const std::vector<const StoredResult*>& results,
                                                        SectionUnit unit = SectionUnit::kTold);
-/// What marked_title() says beyond the section's title, "4096x4096x4096+ batch=8": a word and its value stay together
+/// What marked_title() says beyond the section's title, "4096x4096x4096* batch=8": a word and its value stay together
 /// where the title takes two lines.
 [[nodiscard]] std::string row_title(const StoredResult& result);
 /// Explains the marks that a result has.

@@ -23,7 +23,7 @@ struct StoredResult {
   DeviceInfo device;
   Conditions conditions;
   session::Answer answer;
-  /// The best variant's template, where this build has another version of it: the result is a hint then.
+  /// The best variant's template, where this build has another version of it.
   std::vector<OtherVersion> other_versions;
 };
 

@@ -27,7 +27,7 @@ function overviewSection(data) {
       "“faster through power” is faster in time but not in clock cycles."), marksLegend(data));
 }
 
-const kMarks = { "*": "recorded on another machine", "+": "measured with another version of the template than this pgtune has: a hint" };
+const kMarks = { "*": "recorded on another machine" };
 
 function marksLegend(data) {
   const used = Object.keys(kMarks).filter((mark) => data.problems.some((p) => p.marks.includes(mark)));
