@@ -264,6 +264,17 @@ TEST_F(OnSimulatedGpu, ABaselineThatIsTakenOverGoesOnInItsMode) {
   }
 }
 
+/// One launch alone, from which estimates come, waits for its host and finds a cold cache.
+TEST_F(OnSimulatedGpu, ASettledSampleIsAsLongAsAskedHoweverWrongTheEstimate) {
+  for (const double estimate_s : {20e-6, 100e-6, 600e-6}) {
+    Kernel kernel(100e-6);
+    const auto sample = timer_->time_settled(calibrated(kernel), estimate_s, 0.25, SettlingRule(0.5));
+    ASSERT_TRUE(sample) << sample.error().text;
+    EXPECT_GE(sample->time_s, 0.25) << estimate_s;
+    EXPECT_LE(sample->time_s, 0.26) << estimate_s;
+  }
+}
+
 TEST_F(OnSimulatedGpu, ASettledSampleAfterAPauseHasALongerLeadIn) {
   Kernel kernel(100e-6);
   LaunchSeries& series = calibrated(kernel);

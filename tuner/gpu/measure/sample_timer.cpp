@@ -126,17 +126,21 @@ CudaResult<std::unique_ptr<SampleTimer>> SampleTimer::create(ClockMeter clock, T
 }
 
 CudaResult<Sample> SampleTimer::time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in, Watch watch) {
-  const auto enqueue_lead_in = [&] { return series.enqueue(lead_in).map([](std::int64_t) {}); };
-  return run_unless_launch_bound(series, {launches, watch}, enqueue_lead_in);
+  return run_unless_launch_bound(series, watch,
+                                 [&] { return series.enqueue(lead_in).map([&](std::int64_t) { return launches; }); });
 }
 
 CudaResult<Sample> SampleTimer::time_settled(LaunchSeries& series, double per_launch_s, double sample_s,
                                              const SettlingRule& rule) {
-  const auto launches_in = [&](double seconds) { return launches_for(seconds, per_launch_s, 1, series.granule()); };
+  // An estimate from a launch alone can be several times what one takes in a series: the sample's length follows from
+  // the lead-in, which has settled within `steady`.
   const auto lead_in = [&] {
-    return settle(series, launches_in(rule.piece_s), rule.after(host_s_() - settled_end_s_));
+    const std::int64_t piece = launches_for(rule.piece_s, per_launch_s, 1, series.granule());
+    return settle(series, piece, rule.after(host_s_() - settled_end_s_)).map([&](double settled_s) {
+      return launches_for(sample_s * (1 + rule.steady), settled_s, 1, series.granule());
+    });
   };
-  auto sample = run_unless_launch_bound(series, {launches_in(sample_s), Watch::kPower}, lead_in);
+  auto sample = run_unless_launch_bound(series, Watch::kPower, lead_in);
   if (!sample) return sample;
   settled_end_s_ = host_s_();
   float lead_in_ms = 0;
@@ -145,11 +149,10 @@ CudaResult<Sample> SampleTimer::time_settled(LaunchSeries& series, double per_la
   return sample;
 }
 
-CudaResult<Sample> SampleTimer::run_unless_launch_bound(LaunchSeries& series, const Wanted& wanted,
-                                                        const EnqueueLeadIn& lead_in) {
+CudaResult<Sample> SampleTimer::run_unless_launch_bound(LaunchSeries& series, Watch watch, const LeadIn& lead_in) {
   constexpr int kMostOneByOne = 2;
   for (int bound = 0;;) {
-    TRY_ASSIGN(auto timed, run(series, wanted, lead_in));
+    TRY_ASSIGN(auto timed, run(series, watch, lead_in));
     if (!timed.launch_bound) return timed.sample;  // as no graph's is
     if (++bound < kMostOneByOne) continue;
     series.mode().set(true);
@@ -157,7 +160,7 @@ CudaResult<Sample> SampleTimer::run_unless_launch_bound(LaunchSeries& series, co
   }
 }
 
-CudaResult<> SampleTimer::settle(LaunchSeries& series, std::int64_t launches, const SettlingRule& rule) {
+CudaResult<double> SampleTimer::settle(LaunchSeries& series, std::int64_t launches, const SettlingRule& rule) {
   const cudaStream_t stream = series.stream();
   settling_.clear();
   std::array<std::int64_t, kQueuedPieces + 1> counts{};
@@ -184,30 +187,30 @@ CudaResult<> SampleTimer::settle(LaunchSeries& series, std::int64_t launches, co
     settling_.push_back({start_s + piece_s, piece_s / static_cast<double>(counts[done % counts.size()])});
     ++done;
   }
-  return ok;
+  return ok.map([&] { return settling_.back().per_launch_s; });
 }
 
-CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, const Wanted& wanted,
-                                                const EnqueueLeadIn& lead_in) {
+CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, Watch watch, const LeadIn& lead_in) {
   std::optional<PersistingL2> persisting;
   if (series.launchable().wants_persisting_l2()) persisting.emplace();
   const cudaStream_t stream = series.stream();
   Timed timed;
   timed.sample.graph = series.captured();
+  std::int64_t launches = 0;
   auto done = clock_.clear(stream)
                   .and_then([&] { return series.sweep_l2(); })
                   .and_then(lead_in)
-                  .and_then([&] {
-                    if (wanted.watch == Watch::kPower) timed.watch = telemetry_.watch();
+                  .and_then([&](std::int64_t wanted) {
+                    launches = wanted;
+                    if (watch == Watch::kPower) timed.watch = telemetry_.watch();
                     return clock_.read_before(stream);
                   })
                   .and_then([&] { return check(cudaEventRecord(start_.get(), stream), "starting a sample"); })
-                  .and_then([&] { return enqueue(series, wanted, timed); })
+                  .and_then([&] { return enqueue(series, launches, watch, timed); })
                   .and_then([&] { return check(cudaEventRecord(stop_.get(), stream), "ending a sample"); })
                   .and_then([&] { return clock_.read_after(stream); })
                   .and_then([&] {
-                    if (wanted.watch == Watch::kThrottling && !timed.throttled)
-                      timed.throttled = telemetry_.throttle_times();
+                    if (watch == Watch::kThrottling && !timed.throttled) timed.throttled = telemetry_.throttle_times();
                     return check(cudaStreamSynchronize(stream), "running a sample");
                   });
   if (!done) return tl::unexpected(done.error());
@@ -229,12 +232,12 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, const Want
   return timed;
 }
 
-CudaResult<> SampleTimer::enqueue(LaunchSeries& series, const Wanted& wanted, Timed& timed) {
+CudaResult<> SampleTimer::enqueue(LaunchSeries& series, std::int64_t launches, Watch watch, Timed& timed) {
   const auto enqueue_some = [&](std::int64_t count) {
     return series.enqueue(count).map([&](std::int64_t enqueued) { timed.sample.launches += enqueued; });
   };
-  const bool judged = !series.captured() && wanted.launches >= kJudgedLaunches;
-  const std::int64_t last = judged ? kFewLaunches : 0, others = wanted.launches - last;
+  const bool judged = !series.captured() && launches >= kJudgedLaunches;
+  const std::int64_t last = judged ? kFewLaunches : 0, others = launches - last;
   const std::int64_t ahead = kAheadPieces * series.granule(), some = judged ? kAheadLaunches : ahead;
   const auto look = [&] {
     return has_happened(reached_.get(), "looking how far a sample is").map([&](bool happened) {
@@ -247,7 +250,7 @@ CudaResult<> SampleTimer::enqueue(LaunchSeries& series, const Wanted& wanted, Ti
     if (ok && judged && timed.sample.launches > kUntilAhead) ok = look();  // at the end of those before
     if (ok && judged) ok = check(cudaEventRecord(reached_.get(), series.stream()), "noting how far a sample is");
     // Where this was all, a reading would put the sample's end off until the host is back.
-    if (ok && timed.sample.launches >= ahead && timed.sample.launches < others && wanted.watch == Watch::kThrottling &&
+    if (ok && timed.sample.launches >= ahead && timed.sample.launches < others && watch == Watch::kThrottling &&
         !timed.throttled)
       timed.throttled = telemetry_.throttle_times();
   }

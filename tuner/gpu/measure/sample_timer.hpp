@@ -117,19 +117,16 @@ class SampleTimer {
 
   /// Runs the series until it has settled by `rule`, after idling by what that says of it (whatever ran since the last
   /// settled sample counts as idling), then times at least `sample_s` of it without a gap, and watches
-  /// throttling and power. `per_launch_s`: about what a launch takes. The sample says how long its lead-in was. A
-  /// launch-bound sample as in time().
+  /// throttling and power. `per_launch_s`: about what a launch takes, for the lead-in's pieces. The sample says how
+  /// long its lead-in was. A launch-bound sample as in time().
   [[nodiscard]] CudaResult<Sample> time_settled(LaunchSeries& series, double per_launch_s, double sample_s,
                                                 const SettlingRule& rule);
   /// The lead-in of the last settled sample, piece by piece.
   [[nodiscard]] const std::vector<SettlingPoint>& settling() const { return settling_; }
 
  private:
-  using EnqueueLeadIn = std::function<CudaResult<>()>;
-  struct Wanted {
-    std::int64_t launches = 0;
-    Watch watch = Watch::kTemperature;
-  };
+  /// Enqueues what runs untimed before a sample, and says how many launches are to be timed after it.
+  using LeadIn = std::function<CudaResult<std::int64_t>()>;
   struct Timed {
     Sample sample;
     bool launch_bound = false;
@@ -139,15 +136,15 @@ class SampleTimer {
 
   SampleTimer(ClockMeter clock, Telemetry telemetry, HostClock host_s)
       : clock_(std::move(clock)), telemetry_(std::move(telemetry)), host_s_(std::move(host_s)) {}
-  [[nodiscard]] CudaResult<Timed> run(LaunchSeries& series, const Wanted& wanted, const EnqueueLeadIn& lead_in);
+  [[nodiscard]] CudaResult<Timed> run(LaunchSeries& series, Watch watch, const LeadIn& lead_in);
   /// run() until a sample is not launch-bound, as time() says.
-  [[nodiscard]] CudaResult<Sample> run_unless_launch_bound(LaunchSeries& series, const Wanted& wanted,
-                                                           const EnqueueLeadIn& lead_in);
+  [[nodiscard]] CudaResult<Sample> run_unless_launch_bound(LaunchSeries& series, Watch watch, const LeadIn& lead_in);
   /// Enqueues pieces of `launches` and waits for them until they have settled; the last ones are still running then.
-  [[nodiscard]] CudaResult<> settle(LaunchSeries& series, std::int64_t launches, const SettlingRule& rule);
+  /// Returns what a launch takes then, in seconds.
+  [[nodiscard]] CudaResult<double> settle(LaunchSeries& series, std::int64_t launches, const SettlingRule& rule);
   /// Enqueues the timed launches and, in between where they are many, reads the throttle counters of a sample that has
   /// no watch. Says whether the sample is launch-bound.
-  [[nodiscard]] CudaResult<> enqueue(LaunchSeries& series, const Wanted& wanted, Timed& timed);
+  [[nodiscard]] CudaResult<> enqueue(LaunchSeries& series, std::int64_t launches, Watch watch, Timed& timed);
 
   ClockMeter clock_;
   Telemetry telemetry_;
