@@ -62,6 +62,7 @@ TEST_F(PipelineCommandTest, TheSourceOfItsTimesIsToldAndStored) {
 }
 
 TEST_F(PipelineCommandTest, ChunksHaveTheModelsGuesses) {
+  launch_.program = PGTUNE_FEW_RECORDINGS;
   const auto names = [](const json& object) {
     std::set<std::string> templates;
     for (const json& time : object.at("chunk_times")) {
@@ -89,6 +90,7 @@ TEST_F(PipelineCommandTest, ChunksHaveTheModelsGuesses) {
 }
 
 TEST_F(PipelineCommandTest, AGuessThatIsNotBuiltIsLeftToCublasLt) {
+  launch_.program = PGTUNE_FEW_RECORDINGS;
   launch_.environment["PGTUNE_FAKE"] = "build||fail";
   const Finished result = pipeline({"--json"}, "guess");
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -161,13 +161,14 @@ TEST_F(MeasuringTest, ARecordingHasNoClocksToLock) {
   const Finished refused = search(locked);
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("--lock-clocks"), HasSubstr("--device")));
-  configure(R"({"lock_clocks": true})");
+  configure(R"({"lock_clocks": true, "strategy": "guided"})");
   const Finished result = search(recorded);  // a default is no wish
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(requests("lock"), 0);
 }
 
 TEST_F(MeasuringTest, TheConfigurationFileHasDefaultsThatOptionsBeat) {
+  launch_.program = PGTUNE_FEW_RECORDINGS;
   configure(R"({"lock_clocks": 1400, "regime": "burst", "l2": "warm", "jobs": 1, "database": ")" + path("mine.db") +
             "\"}");
   const json configured = searched({});
@@ -180,9 +181,9 @@ TEST_F(MeasuringTest, TheConfigurationFileHasDefaultsThatOptionsBeat) {
   EXPECT_EQ(given.at("strategy"), "exhaustive");
   EXPECT_EQ(given.at("conditions").at("key"), "sustained rotated uniform:20231107 observed");
   launch_.environment["PGTUNE_DB"] = path("environment.db");
-  (void)searched({"--lock-clocks=1300"});
+  (void)searched({"--lock-clocks=1300", "--strategy", "guided"});
   EXPECT_TRUE(std::filesystem::exists(path("environment.db")));
-  (void)searched({"--db", path("option.db"), "--no-lock-clocks"});
+  (void)searched({"--db", path("option.db"), "--no-lock-clocks", "--strategy", "guided"});
   EXPECT_TRUE(std::filesystem::exists(path("option.db")));
 }
 

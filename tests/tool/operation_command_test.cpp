@@ -50,6 +50,7 @@ TEST_F(OperationTest, InspectTakesTheTemplateThatASearchWouldTry) {
 }
 
 TEST_F(OperationTest, AGuessOfAnOperationThatShipsIsTaughtByItsRecording) {
+  launch_.program = PGTUNE_FEW_RECORDINGS;
   const Finished guessed = of("guess", "gemm_block_scaled", "M=96,N=7168,K=2048", {"--device", "sm_90a", "--json"});
   ASSERT_EQ(guessed.exit_code, 0) << guessed.err;
   const json guess = json::parse(guessed.out);
@@ -58,6 +59,7 @@ TEST_F(OperationTest, AGuessOfAnOperationThatShipsIsTaughtByItsRecording) {
 }
 
 TEST_F(OperationTest, SearchesOfAUsersOwnTeachTheNextOnes) {
+  launch_.program = PGTUNE_FEW_RECORDINGS;
   const auto guess = [&] { return of("guess", path("twice.json"), "N=16384").out; };
   const auto search = [&](const std::string& size) {
     const Finished searched = of("search", path("twice.json"), size, {"--strategy", "model", "--json"});

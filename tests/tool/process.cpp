@@ -52,7 +52,7 @@ void limit(int resource, long value) {
   limit(RLIMIT_FSIZE, launch.file_size_limit);
   if (launch.file_size_limit >= 0) std::signal(SIGXFSZ, SIG_IGN);  // a write beyond fails, as on a full disk
   // Opened before: nobody may not reach the program where root keeps it, such as below /root.
-  const int program = open(PGTUNE_PROGRAM, O_RDONLY | O_CLOEXEC);
+  const int program = open(launch.program, O_RDONLY | O_CLOEXEC);
   constexpr id_t kNobody = 65534;
   if (launch.unprivileged && geteuid() == 0 && (setgid(kNobody) != 0 || setuid(kNobody) != 0)) _exit(127);
   const int in = open("/dev/null", O_RDONLY);

@@ -16,6 +16,7 @@ struct Finished {
 };
 
 struct Launch {
+  const char* program = PGTUNE_PROGRAM;
   std::vector<std::string> arguments;              ///< after the program's name
   std::map<std::string, std::string> environment;  ///< all of it: nothing is inherited
   bool terminal = false;                           ///< standard error is a pseudo-terminal of 80 columns

@@ -95,6 +95,7 @@ TEST_F(RecordingTest, AutoTakesItWhereThereIsNoGpu) {
 }
 
 TEST_F(RecordingTest, AProblemItDoesNotHoldIsRefusedWithThoseItDoesAndAGuess) {
+  launch_.program = PGTUNE_FEW_RECORDINGS;
   launch_.environment["PGTUNE_WORKER"] = path("no-worker");
   const Finished result = pgtune({"search", "--shape", "777x777x777"});
   EXPECT_EQ(result.exit_code, 3);

@@ -11,6 +11,10 @@ using nlohmann::json;
 
 class TrainedModelTest : public CliTest {
  protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    launch_.program = PGTUNE_FEW_RECORDINGS;
+  }
   json search_by_model(const std::string& database) {
     const Finished found = pgtune({"search", "--shape", "1024x1024x1024", "--template", "sgemm_simt", "--strategy",
                                    "model", "--budget", "4", "--db", path(database), "--json"});
@@ -50,7 +54,7 @@ TEST_F(TrainedModelTest, IsFittedOnceAndAgainWhereItsFileIsDamaged) {
   EXPECT_GE(guess.at("expected_loss").at("p90").get<double>(), guess.at("expected_loss").at("median").get<double>());
   EXPECT_EQ(guess.at("seen_device"), true);
   EXPECT_EQ(models().size(), 2U) << "guesses are validated on all problems";
-  EXPECT_GT(guess.at("judged_by").get<int>(), 500);
+  EXPECT_GT(guess.at("judged_by").get<int>(), 50);
 
   // What is exported without a search of its own: 1024x1024x1024 was searched above.
   launch_.environment["PGTUNE_FATBINARY"] = "/nowhere";  // the fake worker's cubins are none
