@@ -46,8 +46,9 @@ EmulatedKernels::EmulatedKernels(const TemplateSource& source, const std::vector
   write(folder_ / "kernels.cpp", text);
   // What stands in for a header of templates comes first; the check's own headers are "kernels/...".
   std::string command = fmt::format(
-      "{} -std=c++17 -O1 -w -shared -fPIC -I{}/tests/operations/emulation -I{}/headers -I{}/tuner/gpu/measure/check",
-      PGTUNE_HOST_COMPILER, PGTUNE_SOURCE_DIR, folder_.string(), PGTUNE_SOURCE_DIR);
+      "{} -std=c++17 -O1 -w -shared -fPIC -I{} -I{}/tests/operations/emulation -I{}/headers "
+      "-I{}/tuner/gpu/measure/check",
+      PGTUNE_HOST_COMPILER, PGTUNE_EMULATED_GPU, PGTUNE_SOURCE_DIR, folder_.string(), PGTUNE_SOURCE_DIR);
   command += fmt::format(" -I{}/tuner/gpu/measure/check/kernels", PGTUNE_SOURCE_DIR);
   for (const Define& define : defines) command += fmt::format(" -D{}={}", define.name, define.value);
   command += fmt::format(" {0}/kernels.cpp -o {0}/kernels.so 2>{0}/log", folder_.string());
