@@ -18,11 +18,10 @@ std::filesystem::path cubin_folder(const TestFolder& own) {
 
 }  // namespace
 
-LaunchingGpu::LaunchingGpu() : builder_(CubinCache::open(cubin_folder(folder_)).value(), find_toolkit().value()) {}
-
 std::optional<std::string> LaunchingGpu::open() {
   const auto ordinal = find_gpu("0");
   if (!ordinal) return "needs a GPU: " + ordinal.error().text();
+  builder_.emplace(CubinCache::open(cubin_folder(folder_)).value(), find_toolkit().value());
   const auto taken = check(cudaSetDevice(*ordinal), "taking the GPU").and_then([&] {
     return check(cudaDeviceGetAttribute(&max_window_bytes_, cudaDevAttrMaxAccessPolicyWindowSize, *ordinal),
                  "asking the GPU");
@@ -41,7 +40,7 @@ Result<LaunchingGpu::Built> LaunchingGpu::build(const space::TemplateDefinition&
   if (!plan) return tl::unexpected(plan.error());
   auto defines = space::make_defines(definition, variant, problem, info_);
   if (!defines) return tl::unexpected(defines.error());
-  auto done = builder_.build({1, variant, definition.source, std::move(*defines), info_.architecture});
+  auto done = builder_->build({1, variant, definition.source, std::move(*defines), info_.architecture});
   if (!done) return tl::unexpected(done.error());
   if (done->outcome.kind != OutcomeKind::kOk) return fail(ErrorKind::kInternal, done->outcome.reason);
   return Built{std::move(*plan), std::move(done->build)};

@@ -21,8 +21,6 @@ namespace pgtune::gpu {
 /// Base of fixtures: the first GPU, and what it takes to build variants for it and to launch them.
 class LaunchingGpu {
  protected:
-  LaunchingGpu();
-
   /// Takes the GPU; where there is none, why. To be called by SetUp().
   [[nodiscard]] std::optional<std::string> open();
 
@@ -48,7 +46,7 @@ class LaunchingGpu {
                                     const Problem& problem) const;
 
   const TestFolder folder_;
-  const Builder builder_;
+  std::optional<Builder> builder_;
   int max_window_bytes_ = 0;
 };
 
