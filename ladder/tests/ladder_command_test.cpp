@@ -45,18 +45,11 @@ class LadderTest : public CliTest {
           " /*0020*/ FFMA R4, R4, R5, R6 ;\n /*0030*/ @P0 BRA `(.L_x_1) ;\n");
   }
   std::string program(const std::string& name, const std::string& text) {
-    write(name, text);
-    std::filesystem::permissions(path(name), std::filesystem::perms::owner_all);
+    write_program(name, text);
     return path(name);
   }
   Finished ladder(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"ladder", "--ladder", path("steps.json"), "--shape", "256x256x256"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return pgtune(arguments);
-  }
-  static void expect_80_columns(const std::string& text) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+    return pgtune({"ladder", "--ladder", path("steps.json"), "--shape", "256x256x256"}, more);
   }
 };
 

@@ -18,9 +18,7 @@ class BenchTest : public CliTest {
     std::filesystem::remove(path("requests.log"));
   }
   Finished bench(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"bench", "--template", path("tiny.json"), "--shape", "256x256x256"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return pgtune(arguments);
+    return pgtune({"bench", "--template", path("tiny.json"), "--shape", "256x256x256"}, more);
   }
   json benched(std::vector<std::string> more, int exit_code = 0) {
     more.emplace_back("--json");
@@ -41,8 +39,7 @@ TEST_F(BenchTest, TheBestHoldsOnAnUnchangedGpu) {
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("256x256x256 f32 nn with tiny, measured again"), HasSubstr(key(0)), HasSubstr("held: "),
                     HasSubstr("\nnoise     "), HasSubstr("\nregime    sustained"), HasSubstr("\nstored    20")));
-  std::istringstream lines(text.out);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  expect_80_columns(text.out);
   EXPECT_EQ(requests("trial"), 1);
 }
 
@@ -217,12 +214,6 @@ TEST_F(BenchTest, TheDocumentOfSeveralShapesIsAListHoweverManyAreStored) {
   const json document = benched({"--shape", "64x64x64"}, 1);
   ASSERT_EQ(document.at("results").size(), 1U);
   EXPECT_EQ(document.at("results").at(0).at("problem").at("m"), 256);
-}
-
-TEST_F(BenchTest, TooFewRoundsAreRefused) {
-  const Finished result = bench({"--rounds", "3"});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("3 rounds are too few"));
 }
 
 TEST_F(BenchTest, LocksTheClocksWhereAsked) {

@@ -28,9 +28,7 @@ class BoardsTest : public CliTest {
     std::filesystem::remove(path("requests.log"));
   }
   Finished bench(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"bench", "--template", path("tiny.json"), "--shape", "256x256x256"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return pgtune(arguments);
+    return pgtune({"bench", "--template", path("tiny.json"), "--shape", "256x256x256"}, more);
   }
   json searched(const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments{"--json"};
@@ -41,11 +39,6 @@ class BoardsTest : public CliTest {
   }
   json searched_;
 };
-
-void expect_lines_fit(const std::string& text) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
-}
 
 TEST_F(BoardsTest, ASearchOnAnotherBoardIsAnsweredAndSaysByWhich) {
   EXPECT_EQ(searched_.at("measured_on"), kA);
@@ -62,7 +55,7 @@ TEST_F(BoardsTest, ASearchOnAnotherBoardIsAnsweredAndSaysByWhich) {
   EXPECT_THAT(text.out, AllOf(HasSubstr("\nboard     measured on " + std::string(kA)), HasSubstr("another GPU of")));
   EXPECT_THAT(text.err, AllOf(HasSubstr("Answered from the database ("), HasSubstr("by another GPU of this class"),
                               HasSubstr("--this-board measures on this one")));
-  expect_lines_fit(text.out);
+  expect_80_columns(text.out);
 }
 
 TEST_F(BoardsTest, ThisBoardMeasuresHere) {
@@ -79,30 +72,6 @@ TEST_F(BoardsTest, ThisBoardMeasuresHere) {
   EXPECT_EQ(searched().at("measured_on"), kA);
 }
 
-TEST_F(BoardsTest, WhatFailedOnOneBoardIsNotTriedOnAnother) {
-  launch_.environment["PGTUNE_FAKE"] = "trial|BM=64,BN=32|wrong";
-  ASSERT_EQ(search({"--force"}).exit_code, 0);
-  launch_.environment.erase("PGTUNE_FAKE");
-  launch_.environment["PGTUNE_FAKE_UUID"] = "GPU-cccccccc-0000-0000-0000-000000000000";
-  std::filesystem::remove(path("requests.log"));
-  const json measured = searched({"--this-board"});
-  EXPECT_EQ(measured.at("counts").at("failed").at("wrong_result"), 2);
-  EXPECT_EQ(requests("trial", "BM=64,BN=32,COPY=ldg"), 0);
-  EXPECT_GE(requests("trial", searched_.at("best").at("variant").get<std::string>()), 1);
-}
-
-TEST_F(BoardsTest, UnderAnotherPowerLimitNothingIsAnswered) {
-  launch_.environment["PGTUNE_FAKE_POWER_W"] = "500";
-  const json measured = searched();
-  EXPECT_EQ(measured.at("from_database"), false);
-  EXPECT_EQ(measured.at("device_class"), "Fake GPU, sm_90, 132 SMs, 80 GiB, 500 W, driver 580");
-  launch_.environment["PGTUNE_FAKE_POWER_W"] = "400";
-  const Finished result = bench();
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, AllOf(HasSubstr("nothing is stored for 256x256x256 f32 nn on GPUs of this class"),
-                                HasSubstr("400 W, driver 580")));
-}
-
 TEST_F(BoardsTest, ADryRunSaysWhoAnswers) {
   const json plan = searched({"--dry-run"});
   EXPECT_EQ(plan.at("answered_by"), kA);
@@ -117,7 +86,7 @@ TEST_F(BoardsTest, ABenchSaysWhetherTheOthersResultHeldAndHowFarBoardsDiffer) {
               AllOf(HasSubstr("held: "),
                     HasSubstr("\nboards    another GPU of this class was stored,\n          " + std::string(kA)),
                     HasSubstr("cuBLASLt's best"), ::testing::ContainsRegex("longer, #1 " + kFourPercent + " longer")));
-  expect_lines_fit(text.out);
+  expect_80_columns(text.out);
   const json object = json::parse(bench({"--json"}).out);
   EXPECT_EQ(object.at("stored_on"), kA);
   EXPECT_EQ(object.at("this_board"), false);
@@ -141,11 +110,7 @@ TEST_F(BoardsTest, ABenchOfThisBoardAloneNeedsItsOwnResult) {
 /// B has measured too, by a search that its owner asked for or by a bench.
 class BoardsReportTest : public BoardsTest {
  protected:
-  Finished report(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"report", "--boards"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return pgtune(arguments);
-  }
+  Finished report(const std::vector<std::string>& more = {}) { return pgtune({"report", "--boards"}, more); }
   json reported() {
     const Finished result = report({"--json"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -189,7 +154,7 @@ TEST_F(BoardsReportTest, TextHasAColumnGroupABoard) {
                     HasSubstr("B ms  x best   MHz"),
                     ::testing::ContainsRegex("B takes " + kFourPercent + " more time than A [(]median of 1 problem; "),
                     Not(HasSubstr("~"))));
-  expect_lines_fit(text.out);
+  expect_80_columns(text.out);
 }
 
 TEST_F(BoardsReportTest, ABoardWithoutTheVariantShowsItsOwnBestAndIsNotCompared) {
@@ -216,12 +181,6 @@ TEST_F(BoardsReportTest, AnotherPowerLimitIsAnotherTable) {
   const json document = reported();
   ASSERT_EQ(document.at("results").size(), 2U);
   EXPECT_EQ(document.at("differences"), json::array());
-}
-
-TEST_F(BoardsReportTest, ExcludesTheOtherReports) {
-  const Finished both = report({"--power"});
-  EXPECT_EQ(both.exit_code, 2);
-  EXPECT_THAT(both.err, HasSubstr("--boards"));
 }
 
 }  // namespace

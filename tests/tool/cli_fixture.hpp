@@ -89,7 +89,13 @@ class CliTest : public ::testing::Test {
     ASSERT_TRUE(ready());
   }
 
-  Finished pgtune(std::vector<std::string> arguments) {
+  static void expect_80_columns(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  }
+
+  Finished pgtune(std::vector<std::string> arguments, const std::vector<std::string>& more = {}) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
     launch_.arguments = std::move(arguments);
     return run(launch_);
   }

@@ -26,10 +26,6 @@ class StoredResultsTest : public CliTest {
     EXPECT_EQ(document.at("schema"), 2);
     return document.at("results");
   }
-  static void expect_80_columns(const std::string& text) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
-  }
   json searched_;
 };
 
@@ -73,14 +69,11 @@ class NothingFoundTest : public StoredResultsTest, public ::testing::WithParamIn
 
 TEST_P(NothingFoundTest, IsExitCodeOneWithTheRemedy) {
   for (const char* command : {"show", "report"}) {
-    std::vector<std::string> arguments{command};
-    arguments.insert(arguments.end(), GetParam().begin(), GetParam().end());
-    const Finished text = pgtune(arguments);
+    const Finished text = pgtune({command}, GetParam());
     EXPECT_EQ(text.exit_code, 1) << command;
     EXPECT_EQ(text.out, "") << command;
     EXPECT_THAT(text.err, AllOf(HasSubstr("no result in " + database() + " matches"), HasSubstr("leave out a filter")));
-    arguments.emplace_back("--json");
-    const Finished as_json = pgtune(arguments);
+    const Finished as_json = pgtune({command, "--json"}, GetParam());
     EXPECT_EQ(as_json.exit_code, 1) << command;
     EXPECT_EQ(json::parse(as_json.out), json({{"schema", 2}, {"results", json::array()}}));
   }
@@ -99,8 +92,7 @@ TEST_F(ShowTest, ExplainsItsVerdictOnRequest) {
   EXPECT_THAT(plain.out, Not(HasSubstr("why:")));
   EXPECT_THAT(explained.out, AllOf(HasSubstr("\n  why: In each round of the final both took turns"),
                                    HasSubstr("\n  why: The whole interval is")));
-  std::istringstream lines(explained.out);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+  expect_80_columns(explained.out);
 }
 
 TEST_F(ShowTest, WrongFiltersAreUsageErrors) {
@@ -160,10 +152,8 @@ TEST_F(ReportTest, ALongProblemStillFits80Columns) {
 class ExportTest : public StoredResultsTest {
  protected:
   Finished header(const std::vector<std::string>& more) {
-    std::vector<std::string> words{"export", "header", "--no-verify", "--template", path("tiny.json")};
-    words.insert(words.end(), more.begin(), more.end());
     launch_.environment["PGTUNE_FATBINARY"] = "/nowhere";  // the fake worker's cubins are none
-    return pgtune(words);
+    return pgtune({"export", "header", "--no-verify", "--template", path("tiny.json")}, more);
   }
 };
 

@@ -26,18 +26,10 @@ class CountersCommand : public CliTest {
     return static_cast<std::size_t>(std::count(runs.begin(), runs.end(), '\n'));
   }
   Finished bench(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"bench", "--template", path("tiny.json"), "--shape", "256x256x256"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return pgtune(arguments);
+    return pgtune({"bench", "--template", path("tiny.json"), "--shape", "256x256x256"}, more);
   }
   Finished inspect(const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"inspect", "--template", path("tiny.json"), "--shape", "256x256x256"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return pgtune(arguments);
-  }
-  static void expect_80_columns(const std::string& text) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+    return pgtune({"inspect", "--template", path("tiny.json"), "--shape", "256x256x256"}, more);
   }
 };
 
@@ -124,15 +116,6 @@ TEST_F(CountersCommand, WithoutAProfilerALineSaysWhatToInstall) {
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr("counters  none: no profiler: PGTUNE_NCU is"));
   EXPECT_EQ(json::parse(search({"--counters", "--json"}).out).at("counters").at("contenders").size(), 0U);
-}
-
-TEST_F(CountersCommand, ForbiddenOnesComeWithTheRemedy) {
-  profiler(
-      "#!/bin/sh\nwhile [ $# -gt 0 ]; do [ \"$1\" = --log-file ] && echo '==ERROR== ERR_NVGPUCTRPERM' > \"$2\"; "
-      "shift; done\nexit 1\n");
-  const Finished done = search({"--counters"});
-  EXPECT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_THAT(done.out, AllOf(HasSubstr("counters  none:"), HasSubstr("NVreg_RestrictProfilingToAdminUsers=0")));
 }
 
 TEST_F(CountersCommand, WhoCannotBeLaunchedHasNone) {

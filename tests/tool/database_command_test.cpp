@@ -94,12 +94,6 @@ TEST_F(DatabaseCommandTest, ACopyOfADamagedFileIsNotMade) {
   EXPECT_FALSE(std::filesystem::exists(path("copy.db")));
 }
 
-TEST_F(DatabaseCommandTest, CheckOfATextFile) {
-  const Finished result = pgtune({"db", "check", "--db", path("tiny.json")});
-  EXPECT_EQ(result.exit_code, 4);
-  EXPECT_THAT(result.err, HasSubstr("tiny.json is not a pgtune database"));
-}
-
 TEST_F(DatabaseCommandTest, CopyIsOneFileAndARecording) {
   const Finished copied = pgtune({"db", "copy", "-o", path("copy.db")});
   EXPECT_EQ(copied.exit_code, 0) << copied.err;
@@ -118,13 +112,6 @@ TEST_F(DatabaseCommandTest, CopyLeavesAnExistingFileAlone) {
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, AllOf(HasSubstr("there.db exists already"), HasSubstr("new file name")));
   EXPECT_EQ(read("there.db"), "precious\n");
-}
-
-TEST_F(DatabaseCommandTest, CopyToANameThatCannotBe) {
-  const Finished result = pgtune({"db", "copy", "-o", path(std::string(300, 'x'))});
-  EXPECT_EQ(result.exit_code, 4);
-  EXPECT_THAT(result.err, HasSubstr("xxx"));
-  EXPECT_EQ(pgtune({"db", "copy"}).exit_code, 2);
 }
 
 }  // namespace

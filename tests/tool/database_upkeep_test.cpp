@@ -143,40 +143,8 @@ TEST_F(DatabaseUpkeepTest, EveryCommandHasExamplesIn80Columns) {
     const Finished help = pgtune({"db", command, "--help"});
     EXPECT_EQ(help.exit_code, 0) << command;
     EXPECT_THAT(help.out, HasSubstr(std::string("Examples:\n  pgtune db ") + command)) << command;
-    std::istringstream lines(help.out);
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+    expect_80_columns(help.out);
   }
-}
-
-TEST_F(DatabaseUpkeepTest, ManySearchesOfOneNewDatabaseAllSucceed) {
-  constexpr int kSearches = 8;
-  std::vector<std::unique_ptr<Process>> running;
-  launch_.arguments =
-      search_arguments(path("tiny.json"), {"-q", "--device", "recording:" + path("a.db"), "--db", path("shared.db")});
-  for (int i = 0; i < kSearches; ++i) running.push_back(std::make_unique<Process>(launch_));
-  for (const auto& process : running) {
-    const Finished result = process->wait();
-    EXPECT_EQ(result.exit_code, 0) << result.err;
-  }
-  EXPECT_EQ(pgtune({"db", "check", "--db", path("shared.db")}).exit_code, 0);
-  const json rows = json::parse(pgtune({"db", "info", "--json", "--db", path("shared.db")}).out).at("rows");
-  EXPECT_EQ(rows.at("sessions"), 1);
-  EXPECT_EQ(rows.at("best"), 1);
-}
-
-TEST_F(DatabaseUpkeepTest, ARecordingWithAnotherSchemaIsRefused) {
-  // The schema is the file's first page: another word of the same length in it is another schema.
-  ASSERT_EQ(pgtune({"db", "copy", "--db", path("a.db"), "-o", path("theirs.db")}).exit_code, 0);
-  std::string bytes = read("theirs.db");
-  const std::size_t view = bytes.find("CREATE VIEW session_keys AS\nSELECT sessions.id");
-  ASSERT_NE(view, std::string::npos);
-  bytes.replace(bytes.find("sessions.id", view), 11, "1000000/0.1");
-  write("theirs.db", bytes);
-  const Finished result = search({"--device", "recording:" + path("theirs.db"), "--db", path("new.db")});
-  EXPECT_EQ(result.exit_code, 4);
-  EXPECT_THAT(result.err, AllOf(HasSubstr("theirs.db was changed by something else than pgtune"),
-                                HasSubstr("view session_keys is not as pgtune makes it")));
-  EXPECT_THAT(pgtune({"db", "check", "--db", path("theirs.db")}).out, HasSubstr("view session_keys"));
 }
 
 }  // namespace

@@ -24,11 +24,6 @@ class DoctorTest : public CliTest {
   void use_answer(const json& facts) {
     use_worker("echo \"$@\" >'" + path("asked") + "'; echo '" + facts.dump() + "'");
   }
-
-  static void expect_80_columns(const std::string& text) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
-  }
 };
 
 TEST_F(DoctorTest, AMachineWithEverythingEndsWith0) {
@@ -96,14 +91,6 @@ TEST_F(DoctorTest, AWorkerThatFailsIsTold) {
     EXPECT_EQ(result.exit_code, 3) << answer;
     EXPECT_THAT(unwrapped(result.out), HasSubstr("not understood")) << answer;
   }
-}
-
-TEST_F(DoctorTest, ColourOnlyWhereItIsWanted) {
-  use_answer(good_facts());
-  EXPECT_THAT(pgtune({"doctor", "--color", "always"}).out, HasSubstr("driver          \x1b["));
-  launch_.environment["CLICOLOR_FORCE"] = "1";
-  launch_.environment["NO_COLOR"] = "1";
-  EXPECT_THAT(pgtune({"doctor"}).out, Not(HasSubstr("\x1b[")));
 }
 
 TEST_F(DoctorTest, AnotherDeviceIsAUsageError) {

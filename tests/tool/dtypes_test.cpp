@@ -81,8 +81,7 @@ TEST_F(DtypesTest, OperandsThatLaunchesCopyForTheBaselineAreSaid) {
   const std::string found = search("tn", "-v").out;
   EXPECT_THAT(found, AllOf(HasSubstr("laid out before (timed alone)"), HasSubstr("A, B are copied for it"),
                            HasSubstr("product alone takes"), HasSubstr("--layout nt")));
-  std::istringstream lines(found);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80) << line;
+  expect_80_columns(found);
   const json baseline = json::parse(search("tn", "--json").out).at("baseline");
   EXPECT_EQ(baseline.at("copied"), "A, B");
   EXPECT_EQ(baseline.at("others").at(0).at("library"), "cuBLASLt 13.0.0 (fake), operands laid out before");
@@ -128,17 +127,6 @@ TEST_F(DtypesTest, WhatNoTemplateServesIsToldWithTheRemedy) {
                    "bf16", "--out", "f32"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, AllOf(HasSubstr("'tiny' does not compute in bf16 with f32 output"), HasSubstr("--out")));
-}
-
-TEST_F(DtypesTest, OutputsThatAModeLacksAreRefused) {
-  for (const auto& [dtype, out, message] :
-       {std::tuple{"f32", "f16", "f32 problems have no f16 output; C and D can be f32"},
-        std::tuple{"e4m3", "f32", "e4m3 problems have no f32 output; C and D can be bf16"},
-        std::tuple{"bf16", "e4m3", "unknown output type 'e4m3'"}}) {
-    const Finished result = search_many({"--dtype", dtype, "--out", out});
-    EXPECT_EQ(result.exit_code, 2);
-    EXPECT_THAT(result.err, HasSubstr(message));
-  }
 }
 
 }  // namespace

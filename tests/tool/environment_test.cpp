@@ -66,21 +66,6 @@ TEST_F(DatabaseTest, TextFile) {
   EXPECT_EQ(read("notes.txt"), before);
 }
 
-TEST_F(DatabaseTest, ReadOnly) {
-  ASSERT_EQ(search({"--db", path("old.db")}).exit_code, 0);
-  chmod(path("old.db").c_str(), 0444);
-  chmod(path("").c_str(), 0555);
-  const std::string before = read("old.db");
-  launch_.unprivileged = true;
-  launch_.environment.erase("PGTUNE_FAKE_LOG");
-  const Finished result = search({"--db", path("old.db"), "--force"});
-  chmod(path("").c_str(), 0755);
-  if (result.exit_code == 127) GTEST_SKIP() << "pgtune is in a folder that other users cannot read";
-  EXPECT_EQ(result.exit_code, 4) << result.err;
-  EXPECT_THAT(result.err, AllOf(HasSubstr("old.db"), HasSubstr("read-only")));
-  EXPECT_EQ(read("old.db"), before);
-}
-
 TEST_F(DatabaseTest, APathThatCannotBeLookedAtIsAnErrorWithItsCause) {
   std::filesystem::create_symlink("loop.db", path("loop.db"));
   for (const std::string& name : {path("loop.db"), path(std::string(300, 'd') + ".db")}) {
@@ -92,25 +77,6 @@ TEST_F(DatabaseTest, APathThatCannotBeLookedAtIsAnErrorWithItsCause) {
     }
     EXPECT_EQ(search({"--db", name, "--dry-run"}).exit_code, 4);
   }
-}
-
-TEST_F(DatabaseTest, FolderThatCannotBeMade) {
-  write("file", "");
-  const Finished result = search({"--db", path("file/below/pgtune.db")});
-  EXPECT_EQ(result.exit_code, 4);
-  EXPECT_THAT(result.err, HasSubstr("file/below"));
-}
-
-TEST_F(DatabaseTest, FullDiskLosesNothingThatWasStored) {
-  ASSERT_EQ(search({"--db", path("full.db")}).exit_code, 0);
-  launch_.file_size_limit = static_cast<long>(std::filesystem::file_size(path("full.db")));
-  const Finished full = search({"--db", path("full.db"), "--force"});
-  EXPECT_EQ(full.exit_code, 4) << full.err;
-  EXPECT_THAT(full.err, HasSubstr("full.db"));
-  launch_.file_size_limit = -1;
-  const Finished again = search({"--db", path("full.db")});
-  EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_THAT(again.err, HasSubstr("Answered from the database"));
 }
 
 }  // namespace

@@ -53,10 +53,6 @@ class FleetTest : public CliTest {
     for (const json& result : results) ++counts[result.at("device").at("uuid").get<std::string>().back()];
     return counts;
   }
-  static void expect_80_columns(const std::string& text) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
-  }
 };
 
 TEST_F(FleetTest, EveryGpuTakesItsShareAndTheResultsAreInTheOrderOfTheFile) {

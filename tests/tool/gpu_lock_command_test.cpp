@@ -35,16 +35,6 @@ TEST_F(GpuLockCommandTest, TheSecondSaysWhoIsThereAndWhatToDo) {
   EXPECT_EQ(second.out, "");
 }
 
-TEST_F(GpuLockCommandTest, AHolderThatIsKilledLeavesNoLock) {
-  {
-    Process first(endless());
-    await_trial();
-    first.signal(SIGKILL);
-    EXPECT_EQ(first.wait().exit_code, 137);
-  }
-  EXPECT_EQ(search().exit_code, 0);
-}
-
 TEST_F(GpuLockCommandTest, WaitGoesOnWhenTheHolderEnds) {
   Process first(endless());
   await_trial();

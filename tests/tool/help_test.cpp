@@ -6,13 +6,7 @@ namespace {
 
 using ::testing::StartsWith;
 
-class HelpTest : public CliTest {
- protected:
-  static void expect_80_columns(const std::string& text) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
-  }
-};
+using HelpTest = CliTest;
 
 TEST_F(HelpTest, MainHelpListsCommandsAndExamples) {
   const Finished help = pgtune({"--help"});

@@ -22,10 +22,6 @@ class MeasuringTest : public CliTest {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return json::parse(result.out);
   }
-  static void expect_80_columns(const std::string& text) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
-  }
 };
 
 TEST_F(MeasuringTest, TheFirstLineSaysThatClocksAreObservedAndHowToLockThem) {

@@ -114,37 +114,6 @@ TEST_F(OperationTest, WhereTheLibraryHasNoneTheCopyIsLeftAndTheReasonIsSaid) {
               AllOf(HasSubstr("ways of copying"), HasSubstr("cannot compute gemm_block_scaled")));
 }
 
-TEST_F(OperationTest, ABaselineThatIsNoProductIsRefused) {
-  json operation = json::parse(kOwnOperation);
-  operation["baselines"] = {{{"library", "cublaslt"}, {"a", "X"}, {"b", "X"}, {"d", "Y"}}};
-  write("twice.json", operation.dump());
-  for (const char* command : {"search", "space"}) {
-    const Finished refused = of(command, path("twice.json"), "N=4096");
-    EXPECT_EQ(refused.exit_code, 2);
-    EXPECT_THAT(refused.err, AllOf(HasSubstr("baseline cublaslt"), HasSubstr("X has 1 dimensions and not 2")));
-  }
-  operation["baselines"] = {{{"library", "cutlass"}}};
-  write("twice.json", operation.dump());
-  EXPECT_THAT(of("space", path("twice.json"), "N=4096").err, HasSubstr("baselines[0].library"));
-  EXPECT_EQ(requests("prepare"), 0);
-}
-
-TEST_F(OperationTest, PointersThatLeaveTheirBufferAreRefused) {
-  json operation = json::parse(kOwnOperation);
-  operation["pointers"] = {{{"name", "Xs"}, {"buffer", "X"}, {"count", "2"}, {"offset", "i * N"}}};
-  write("twice.json", operation.dump());
-  for (const char* command : {"search", "space"}) {
-    const Finished refused = of(command, path("twice.json"), "N=4096");
-    EXPECT_EQ(refused.exit_code, 2);
-    EXPECT_THAT(refused.err, HasSubstr("pointers Xs: number 1 leads to element 4096 of X, which has 4096"));
-  }
-  EXPECT_EQ(requests("prepare"), 0);
-  operation["pointers"][0]["offset"] = "i";
-  write("twice.json", operation.dump());
-  EXPECT_EQ(of("search", path("twice.json"), "N=4096", {"-q"}).exit_code, 0);
-  EXPECT_GT(requests("prepare"), 0);
-}
-
 TEST_F(OperationTest, AnOperationThatItsNullTestRejectsIsUsageAndNothingIsMeasured) {
   launch_.environment["PGTUNE_FAKE"] = "prepare|twice|loose_rule";
   for (const char* command : {"search", "bench"}) {
@@ -180,14 +149,6 @@ TEST_F(OperationTest, AReferenceThatFaultsCostsItsProblemAlone) {
   EXPECT_EQ(alone.exit_code, 2);
   EXPECT_THAT(alone.err, HasSubstr("running the reference of the operation 'twice'"));
   EXPECT_EQ(pgtune({"show"}).out, shown.out);
-}
-
-TEST_F(OperationTest, SizesThatDoNotFitTheGpuAreUsageAndSaidToBeTooLarge) {
-  const Finished refused = of("search", path("twice.json"), "N=34359738368");  // 256 GiB
-  EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("twice N=34359738368 needs 256.0 GiB for its buffers"),
-                                 HasSubstr("choose smaller sizes (N)"), Not(HasSubstr("batch"))));
-  EXPECT_EQ(requests("prepare"), 0);
 }
 
 TEST_F(OperationTest, WhatTheCheckDoesNotShowIsANoteOfEveryResult) {

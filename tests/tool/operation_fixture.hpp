@@ -39,9 +39,7 @@ class OwnOperationTest : public CliTest {
   }
   Finished of(const std::string& command, const std::string& operation, const std::string& sizes,
               const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{command, "--operation", operation, "--size", sizes};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return pgtune(arguments);
+    return pgtune({command, "--operation", operation, "--size", sizes}, more);
   }
 };
 

@@ -12,9 +12,7 @@ constexpr const char* kCrash = "trial|BM=32,BN=32,COPY=ldg|segv";
 class QuarantineTest : public CliTest {
  protected:
   Finished search_of(const std::string& shape, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"search", "--template", path("tiny.json"), "--shape", shape, "--json"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return pgtune(arguments);
+    return pgtune({"search", "--template", path("tiny.json"), "--shape", shape, "--json"}, more);
   }
   static json failed(const Finished& result) { return json::parse(result.out).at("counts").at("failed"); }
 };
@@ -47,33 +45,6 @@ TEST_F(QuarantineTest, ForceMeasuresTheOthersAgainAndLeavesTheKillerAlone) {
   const Finished forced = search_of("256x256x256", {"--force"});
   EXPECT_EQ(failed(forced), json({{"quarantined", 1}}));
   EXPECT_EQ(requests("trial"), 19);
-}
-
-TEST_F(QuarantineTest, TheReasonSaysWhereAndWhen) {
-  launch_.environment["PGTUNE_FAKE"] = kCrash;
-  ASSERT_EQ(search_of("256x256x256").exit_code, 0);
-  const Finished text =
-      pgtune({"search", "--template", path("tiny.json"), "--shape", "512x512x512", "--color", "never"});
-  std::string words = text.out;
-  words.erase(std::remove(words.begin(), words.end(), '\n'), words.end());
-  words.erase(std::unique(words.begin(), words.end(), [](char a, char b) { return a == ' ' && b == ' '; }),
-              words.end());
-  EXPECT_THAT(words, AllOf(HasSubstr("1 quarantined"), HasSubstr("crashed in session 1 of 20"),
-                           HasSubstr("256x256x256 f32 nn"), HasSubstr("SIGSEGV")));
-}
-
-TEST_F(QuarantineTest, ACompilerThatHungIsNotStartedAgainOnAnotherProblem) {
-  launch_.environment["PGTUNE_FAKE"] = "build|BM=32,BN=32,COPY=ldg|hang";
-  const Finished first = search_of("256x256x256", {"--compile-limit", "0.3s"});
-  ASSERT_EQ(first.exit_code, 0) << first.err;
-  EXPECT_EQ(failed(first), json({{"timeout", 1}}));
-  const char* const hung = "BM=32,BN=32,COPY=ldg";
-  const int before = requests("build", hung), all = requests("build");
-  EXPECT_GT(before, 0);
-  const Finished second = search_of("512x512x512");
-  EXPECT_EQ(failed(second), json({{"quarantined", 1}}));
-  EXPECT_EQ(requests("build", hung), before);
-  EXPECT_GT(requests("build"), all) << "the others are built";
 }
 
 }  // namespace

@@ -33,10 +33,6 @@ class RecordedSearchTest : public CliTest {
     return json::parse(result.out);
   }
   void edit_template() { write("tiny.cu", "// changed\n" + read("tiny.cu")); }
-  static void expect_80_columns(const std::string& text) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
-  }
   json recorded_;
 };
 

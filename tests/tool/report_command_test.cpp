@@ -52,10 +52,6 @@ class ReportsTest : public CliTest {
     }
     return out;
   }
-  static void expect_80_columns(const std::string& text) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
-  }
 };
 
 TEST_F(ReportsTest, SeveralProblemsHaveAGeometricMean) {
@@ -164,13 +160,6 @@ TEST_F(ReportsTest, JoulesOfSettledSamplesStandWhereNoWindowsWereMeasured) {
   const json row = results({"report", "--power", "--json"}).at(0);
   EXPECT_GT(row.at("winner_settled").at("energy_per_gemm_j").get<double>(), 0);
   EXPECT_GT(row.at("baseline_settled").at("energy_per_gemm_j").get<double>(), 0);
-}
-
-TEST_F(ReportsTest, SuspectEnergyIsNoEvidence) {
-  launch_.environment["PGTUNE_FAKE"] = "energy||suspect";
-  ASSERT_EQ(search({"--power", "-q"}).exit_code, 0);
-  EXPECT_THAT(pgtune({"report", "--power"}).out, HasSubstr("energy is no evidence"));
-  EXPECT_EQ(results({"report", "--power", "--json"}).at(0).at("winner").at("suspect"), true);
 }
 
 TEST_F(ReportsTest, RooflineFollowsFromTheMeasuredCeilings) {

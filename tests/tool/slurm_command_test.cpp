@@ -22,11 +22,9 @@ class SlurmTest : public CliTest {
   }
 
   Finished slurm(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{
-        "slurm", "--shapes", path("shapes.txt"), "--template", path("tiny.json"), "--gpus",
-        "2",     "--folder", path("all of it"),  "-o",         path("job.sh")};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return pgtune(arguments);
+    return pgtune({"slurm", "--shapes", path("shapes.txt"), "--template", path("tiny.json"), "--gpus", "2", "--folder",
+                   path("all of it"), "-o", path("job.sh")},
+                  more);
   }
 
   void stand_in(const std::string& program, const std::string& script) const {

@@ -12,13 +12,7 @@ using nlohmann::json;
 class TemplateCommandTest : public CliTest {
  protected:
   Finished with_tiny(const std::string& command, const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{command, "--template", path("tiny.json")};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return pgtune(arguments);
-  }
-  static void expect_80_columns(const std::string& text) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+    return pgtune({command, "--template", path("tiny.json")}, more);
   }
 };
 

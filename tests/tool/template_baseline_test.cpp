@@ -65,14 +65,6 @@ TEST_F(TemplateBaselineTest, OneThatCrashesCostsItselfAlone) {
   EXPECT_EQ(search("N=4096", {"-q", "--force"}).exit_code, 3) << "it is not to blame for everything";
 }
 
-TEST_F(TemplateBaselineTest, AReplacedWorkerTakesItOver) {
-  launch_.environment["PGTUNE_FAKE"] = "trial|THREADS=256|segv";
-  const Finished searched = search("N=4096");
-  ASSERT_EQ(searched.exit_code, 0) << searched.err;
-  EXPECT_THAT(searched.out, HasSubstr("x twice_plain best"));
-  EXPECT_THAT(read("requests.log"), HasSubstr(" known built"));
-}
-
 TEST_F(TemplateBaselineTest, WhatCannotBeMeantIsRefused) {
   json renamed = json::parse(kOwnTemplate);
   renamed["name"] = "copy";

@@ -109,12 +109,6 @@ TEST_F(UsageTest, UnknownDevices) {
   EXPECT_THAT(other.err, HasSubstr("no GPU on this machine has the UUID 'GPU-12345678'"));
 }
 
-TEST_F(UsageTest, AProblemLargerThanTheGpu) {
-  const Finished result = pgtune({"search", "--template", path("tiny.json"), "--shape", "200000x200000x200000"});
-  EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, AllOf(HasSubstr("200000x200000x200000"), HasSubstr("GiB"), HasSubstr("80.0 GiB")));
-}
-
 TEST_F(UsageTest, ShapesFilesNameTheLine) {
   write("shapes.txt", "# two shapes\n64x64x64\n\v \f\n  128x64x64  # fine\n64x64\n");
   Finished result = pgtune({"search", "--shapes", path("shapes.txt")});
