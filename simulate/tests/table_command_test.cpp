@@ -51,28 +51,6 @@ TEST_F(TableCommandTest, ImportedTablesAreSimulatedAndExported) {
   EXPECT_EQ(json::parse(again.out).at("problems")[0].at("rows"), 6);
 }
 
-TEST_F(TableCommandTest, WhatIsExportedImportedAndExportedAgainIsTheSame) {
-  const std::vector<std::string> ask{"--from",     PGTUNE_SOURCE_DIR "/recordings/h200-f32.db.zst",
-                                     "--problem",  "1024x1024x1024",
-                                     "--template", "sgemm_tma"};
-  for (const std::string format : {"t4", "kernel_tuner"}) {
-    std::vector<std::string> first{"export", format, path(format)};
-    first.insert(first.end(), ask.begin(), ask.end());
-    ASSERT_EQ(pgtune(first).exit_code, 0);
-    const auto files = files_in(format);
-    ASSERT_FALSE(files.empty());
-    const std::string db = path(format + ".db");
-    for (const std::string& file : files) ASSERT_EQ(pgtune({"import", format, file, "--db", db}).exit_code, 0);
-    ASSERT_EQ(pgtune({"export", format, path(format + "-again"), "--from", db}).exit_code, 0);
-    const auto again = files_in(format + "-again");
-    ASSERT_EQ(again.size(), files.size());
-    std::multiset<json> before, after;  // in which a cache's rows have no order
-    for (const std::string& file : files) before.insert(json::parse(text_of(file)));
-    for (const std::string& file : again) after.insert(json::parse(text_of(file)));
-    EXPECT_EQ(after, before) << format;
-  }
-}
-
 TEST_F(TableCommandTest, ARecordingsProblemBecomesACacheOfKernelTuner) {
   const Finished exported = pgtune({"export", "kernel_tuner", path("out"), "--from",
                                     PGTUNE_SOURCE_DIR "/recordings/h200-f32.db.zst", "--problem", "1024x1024x1024"});

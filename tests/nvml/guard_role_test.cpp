@@ -57,12 +57,6 @@ TEST_F(GuardRole, LocksUntilTheEndOfItsInput) {
   expect_restored(guard);
 }
 
-TEST_F(GuardRole, LocksTheClockItIsTold) {
-  WorkerProcess guard(arguments({"--lock-mhz", "1980"}));
-  EXPECT_EQ(answer(guard)["body"]["locked_mhz"], 1980);
-  EXPECT_EQ(gpu().locked_mhz(), 1980);
-}
-
 TEST_F(GuardRole, SignalsThatAskItToEndRestore) {
   for (const int signal : {SIGTERM, SIGHUP, SIGQUIT}) {
     gpu().remove({"called"});
@@ -130,13 +124,6 @@ TEST_F(GuardRole, RefusalsAreAnswersAndExitCodes) {
   WorkerProcess unknown({"--role", "guard", "--gpu", "GPU-other"});
   EXPECT_THAT(answer(unknown)["error"]["message"].get<std::string>(), HasSubstr("GPU-other"));
   EXPECT_EQ(unknown.wait(), 3);
-}
-
-TEST_F(GuardRole, WithoutNvmlSaysSo) {
-  ::setenv("PGTUNE_NVML_LIBRARY", "/nonexistent/libnvidia-ml.so.1", 1);
-  WorkerProcess guard(arguments());
-  EXPECT_THAT(answer(guard)["error"]["message"].get<std::string>(), HasSubstr("/nonexistent/libnvidia-ml.so.1"));
-  EXPECT_EQ(guard.wait(), 3);
 }
 
 TEST_F(GuardRole, RestoreOnlyRestores) {
