@@ -76,8 +76,8 @@ Ladder ladder_of(const json& document) {
   Ladder ladder;
   ladder.name = text_of(document, "the ladder", "name");
   ladder.description = text_of(document, "the ladder", "description");
-  if (document.contains("operation")) ladder.operation = text_of(document, "the ladder", "operation");
-  if (ladder.operation.empty() || document.contains("dtype")) {
+  ladder.operation = document.contains("operation") ? text_of(document, "the ladder", "operation") : kGemmName;
+  if (ladder.operation == kGemmName || document.contains("dtype")) {
     const auto dtype = parse_dtype(text_of(document, "the ladder", "dtype"));
     if (!dtype) throw LadderProblem(dtype.error().text());
     ladder.dtype = *dtype;
@@ -170,8 +170,8 @@ std::string_view built_in_ladder(const std::string& name) {
 LadderPlan plan_ladder(const Context& context, const std::string& selector, const Problem& problem,
                        const LoadedOperation* operation, const DeviceInfo& device, const FindBest& find_best) {
   const auto [ladder, folder] = load_ladder(selector);
-  if (const std::string own = operation == nullptr ? "" : operation->definition.name; ladder.operation != own) {
-    const auto named = [](const std::string& name) { return name.empty() ? "GEMM" : fmt::format("'{}'", name); };
+  if (const std::string own = problem.operation_name(); ladder.operation != own) {
+    const auto named = [](const std::string& name) { return name == kGemmName ? "GEMM" : fmt::format("'{}'", name); };
     throw CommandError(ErrorKind::kUsage, fmt::format("the ladder '{}' is about {}, not {}. Name another --ladder.",
                                                       ladder.name, named(ladder.operation), named(own)));
   }

@@ -29,7 +29,7 @@ struct LadderRung {
 
 struct Ladder {
   std::string name, description;
-  std::string operation;          ///< empty: GEMM
+  std::string operation;
   std::optional<Dtype> dtype;     ///< absent only of an operation: it is for every dtype that it has
   std::vector<LadderRung> rungs;  ///< at least one, no two of a name
 };

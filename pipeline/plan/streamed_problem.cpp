@@ -12,7 +12,7 @@ Result<void> require_plain(const Problem& problem) {
   const auto refuse = [](const char* what) {
     return fail(ErrorKind::kUsage, fmt::format("a pipeline computes D = A B and has no {}. Leave it out.", what));
   };
-  if (!problem.is_gemm()) return fail(ErrorKind::kUsage, "a pipeline is of a GEMM, and this is another operation.");
+  TRY(with_default_strides(problem));  // another operation has no M, N and K
   if (problem.batch != 1) return refuse("batch");
   if (problem.alpha != 1 || problem.beta != 0) return refuse("alpha or beta");
   if (problem.epilogue.any()) return refuse("epilogue");

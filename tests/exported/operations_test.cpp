@@ -15,7 +15,6 @@
 #include "tool/pgtune/export/callable_package.hpp"
 #include "tool/pgtune/export/coverage.hpp"
 #include "tool/pgtune/export/export_sources.hpp"
-#include "tool/pgtune/export/kinds.hpp"
 #include "tuner/template/builtin_names.hpp"
 
 namespace pgtune::tool::test {

@@ -14,7 +14,7 @@
 #include "db/queries/queries.hpp"
 #include "db/queries/stored_records.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
-#include "tool/pgtune/export/kinds.hpp"
+#include "tool/pgtune/export/export_sources.hpp"
 #include "tool/pgtune/export/template_code.hpp"
 #include "tool/pgtune/recording/recordings.hpp"
 #include "tuner/model/json.hpp"

@@ -5,7 +5,7 @@
 
 #include "tests/gpu/operation_cases.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
-#include "tool/pgtune/export/kinds.hpp"
+#include "tool/pgtune/export/export_sources.hpp"
 #include "tuner/space/enumerate.hpp"
 
 namespace pgtune::tool::test {

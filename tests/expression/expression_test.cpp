@@ -2,6 +2,7 @@
 // Values of expressions: precedence, arithmetic, functions, short circuits.
 #include "tuner/expression/expression.hpp"
 #include "tests/expression/map_scope.hpp"
+#include "tuner/util/identifier.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

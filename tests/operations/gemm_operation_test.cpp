@@ -212,7 +212,7 @@ TEST(AnyProblem, SaysItsNameSizesScalarsAndKind) {
   gemm.beta = 0.5;
   gemm = with_default_strides(gemm).value();
   for (const Problem& p : {gemm, with_operation(gemm).value()}) {
-    EXPECT_EQ(p.operation_name(), "");
+    EXPECT_EQ(p.operation_name(), kGemmName);
     EXPECT_EQ(p.sizes(), (std::vector<NamedValue>{{"M", 127}, {"N", 65}, {"K", 33}, {"BATCH", 3}}));
     EXPECT_EQ(p.scalar("alpha"), 1);
     EXPECT_EQ(p.scalar("beta"), 0.5);

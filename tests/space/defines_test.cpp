@@ -9,6 +9,7 @@
 #include "tests/template/sample_template.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
+#include "tuner/util/identifier.hpp"
 
 namespace pgtune::space {
 namespace {

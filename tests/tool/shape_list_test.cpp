@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The files of shapes that pgtune ships can be read, and name no problem twice; what is written as a line is read back.
-#include "tool/pgtune/cli/options/shape_list.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -34,9 +34,9 @@ Result<protocol::RoundReport> decode_round(const nlohmann::json& body, std::size
   return report;
 }
 
-/// What of a problem may keep a worker from answering; nothing of GEMM, whose kernels are pgtune's own.
+/// What of a problem may keep a worker from answering.
 std::string what_may_hang(const protocol::PrepareRequest& request) {
-  if (request.problem.is_gemm()) return {};
+  if (!request.problem.has_own_reference()) return {};
   const bool templates = std::any_of(request.builds.begin(), request.builds.end(),
                                      [](const auto& baseline) { return baseline.built.has_value(); });
   return fmt::format("the reference of the operation '{}'{} does not end, or takes too long for these sizes",

@@ -13,11 +13,6 @@
 #include "tuner/util/caret.hpp"
 
 namespace pgtune::space {
-std::int64_t label_value(std::string_view label) {
-  std::uint32_t hash = 2166136261U;
-  for (const char c : label) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  return static_cast<std::int64_t>(hash & 0x7FFFFFFFU);
-}
 
 Result<Expression> Expression::parse(std::string_view text) {
   if (text.size() > kMaxLength) {

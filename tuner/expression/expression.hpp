@@ -31,10 +31,6 @@ struct Bounds {
   friend bool operator==(const Bounds&, const Bounds&) = default;
 };
 
-/// Stable integer for a label such as 'cp_async' (31-bit FNV-1a): labels compare equal exactly when their texts do.
-/// TemplateDefinition rejects two labels with one value. Kernels see it as the macro LABEL_cp_async.
-[[nodiscard]] std::int64_t label_value(std::string_view label);
-
 /// A parsed expression: checked 64-bit integers; + - * / % << >> < <= > >= == != && || ! ?: unary -, parentheses,
 /// ceil_div(a,b) min(a,b,...) max(a,b,...) round_up(a,multiple) gcd(a,b) abs(a) is_pow2(a), decimal and 0x literals,
 /// 'label' literals, names. Comparison and logic give 0 or 1; && || ?: evaluate only what they need. Comparisons do not

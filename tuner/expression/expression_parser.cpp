@@ -9,6 +9,7 @@
 
 #include "tuner/expression/expression.hpp"
 #include "tuner/util/caret.hpp"
+#include "tuner/util/identifier.hpp"
 #include "tuner/util/suggestion.hpp"
 
 namespace pgtune::space {

@@ -16,7 +16,7 @@ struct WrittenProblem {
   double alpha = 0, beta = 0;
   std::optional<std::string> out, epilogue;  ///< absent: the dtype's usual output type, no epilogue
   bool chained = false;
-  std::optional<OperationProblem> operation;  ///< of another operation in place of everything but dtype
+  std::optional<OperationProblem> operation;  ///< as plain numbers; GEMM is stored without them
 
   PGTUNE_FIELDS(m, n, k, batch, dtype, layout, lda, ldb, ldc, alpha, beta, out, epilogue, (chained, kUnlessDefault),
                 operation)
@@ -40,7 +40,7 @@ void from_json(const json& in, Problem& value) {
     return *std::move(parsed);
   };
   const auto written = in.get<WrittenProblem>();
-  if (written.operation && written.m == 0) {
+  if (written.operation && written.operation->name != kGemmName) {
     value = require(problem_of(*written.operation, require(parse_dtype(written.dtype))));
     return;
   }

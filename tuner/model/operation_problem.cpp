@@ -322,8 +322,8 @@ Result<void> check_operation_problem(const OperationProblem& problem) {
     };
     if (product != nullptr && std::any_of(problem.buffers.begin(), problem.buffers.end(), of_product))
       return refused("a library's product needs all of its operands, and one is absent for these sizes");
-    if (std::holds_alternative<GemmBaseline>(baseline) && problem.baselines.size() > 1)
-      return refused("who is compared with a library's GEMM is compared with that alone");
+    if (std::holds_alternative<GemmBaseline>(baseline) && (problem.name != kGemmName || problem.baselines.size() > 1))
+      return refused("only GEMM is compared with a library's GEMM, and with that alone");
     if (auto ok = check_baseline(baseline, problem); !ok) return ok;
   }
   if (problem.counts.size() > kMaxCounts)

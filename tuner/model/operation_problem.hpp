@@ -167,6 +167,9 @@ struct LesserResult {
   friend bool operator==(const LesserResult&, const LesserResult&) = default;
 };
 
+/// The operation that is built in. The command line has its own words for its problems, and Problem its own members.
+inline constexpr std::string_view kGemmName = "gemm";
+
 struct OperationProblem {
   std::string name;
   std::string content_hash;          ///< of the operation's JSON and source

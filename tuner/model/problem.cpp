@@ -9,10 +9,13 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
+
+#include "tuner/util/identifier.hpp"
 
 namespace pgtune {
 namespace {
@@ -106,10 +109,52 @@ std::string unwritable_output(const Problem& problem) {
                      to_string(problem.type_of_c()), fmt::join(words, " or "));
 }
 
-/// The operation's name and its version; nothing of GEMM, whose versions are those of its templates.
+/// The operation's name and its version; GEMM has no version beside those of its templates.
 std::pair<std::string_view, std::string_view> operation_of(const Problem& problem) {
-  if (problem.is_gemm()) return {};
+  if (problem.is_gemm()) return {kGemmName, {}};
   return {problem.operation->name, problem.operation->content_hash};
+}
+
+/// Every buffer starts on at least this boundary; ALIGN_* says nothing about larger ones.
+constexpr std::uint64_t kBufferAlignmentBytes = 256;
+
+std::int64_t bytes_ab(const Problem& problem) { return element_bytes(problem.dtype); }
+std::int64_t bytes_c(const Problem& problem) { return element_bytes(problem.type_of_c()); }
+
+/// The largest power of two up to 256 that divides the byte address of every row of every matrix of the batch.
+std::int64_t row_alignment(const Problem& problem, std::int64_t element, std::int64_t leading_dimension,
+                           std::int64_t stride) {
+  // Wrap-around keeps the low bits, which are all that counts here.
+  const auto bytes = static_cast<std::uint64_t>(element);
+  std::uint64_t alignment = std::gcd(kBufferAlignmentBytes, static_cast<std::uint64_t>(leading_dimension) * bytes);
+  if (problem.batch > 1) alignment = std::gcd(alignment, static_cast<std::uint64_t>(stride) * bytes);
+  return static_cast<std::int64_t>(alignment);
+}
+
+std::vector<ProblemFact> gemm_facts(const Problem& p) {
+  return {{"M", p.m},
+          {"N", p.n},
+          {"K", p.k},
+          {"BATCH", p.batch},
+          {"LDA", p.lda},
+          {"LDB", p.ldb},
+          {"LDC", p.ldc},
+          {"STRIDE_A", p.stride_a()},
+          {"STRIDE_B", p.stride_b()},
+          {"STRIDE_C", p.stride_c()},
+          {"TRANS_A", p.trans_a ? 1 : 0},
+          {"TRANS_B", p.trans_b ? 1 : 0},
+          {"ALIGN_A", row_alignment(p, bytes_ab(p), p.lda, p.stride_a())},
+          {"ALIGN_B", row_alignment(p, bytes_ab(p), p.ldb, p.stride_b())},
+          {"ALIGN_C", row_alignment(p, bytes_c(p), p.ldc, p.stride_c())},
+          {"ALPHA_IS_ONE", p.alpha == 1 ? 1 : 0},
+          {"BETA_IS_ZERO", p.beta == 0 ? 1 : 0},
+          {"HAS_BIAS", p.epilogue.bias ? 1 : 0},
+          {"ACTIVATION", label_value(to_string(p.epilogue.activation))},
+          {"CHAINED", p.chained ? 1 : 0},
+          {"ELEM_BYTES", bytes_ab(p)},
+          {"OUT_BYTES", bytes_c(p)},
+          {"DTYPE", label_value(to_string(p.dtype))}};
 }
 
 }  // namespace
@@ -129,6 +174,23 @@ std::vector<NamedValue> Problem::sizes() const {
   return {{"M", m}, {"N", n}, {"K", k}, {"BATCH", batch}};
 }
 
+std::vector<ProblemFact> Problem::facts() const {
+  if (is_gemm()) return gemm_facts(*this);
+  std::vector<ProblemFact> out;
+  out.reserve(operation->values.size());
+  for (const NamedValue& entry : operation->values) out.push_back({entry.name, entry.value});
+  return out;
+}
+
+ElementType Problem::type_of(Operand operand) const {
+  if (operation) return operation->buffers.at(buffer_of_operand(operand).value()).type;
+  return operand == Operand::kA ? type_of_a(dtype) : operand == Operand::kB ? type_of_b(dtype) : type_of_c();
+}
+
+bool Problem::has_own_reference() const { return !is_gemm(); }
+
+std::string_view Problem::data_word() const { return is_gemm() ? "operands" : "buffers"; }
+
 std::string Problem::what_to_lessen() const {
   if (is_gemm()) return "a smaller shape or batch";
   std::vector<std::string_view> names;
@@ -144,10 +206,11 @@ double Problem::scalar(std::string_view name) const {
 bool Problem::has_dtype() const { return !operation || operation->has_dtypes; }
 
 std::string Problem::kind() const {
-  const std::string name = operation_name();
-  if (!has_dtype()) return name;
-  return name.empty() ? std::string(to_string(dtype)) : fmt::format("{} {}", name, to_string(dtype));
+  if (!has_dtype()) return operation_name();
+  return is_gemm() ? std::string(to_string(dtype)) : fmt::format("{} {}", operation_name(), to_string(dtype));
 }
+
+KindOrder Problem::kind_order() const { return {!is_gemm(), operation_name(), dtype}; }
 
 bool Problem::is_of_kind(const Problem& other) const {
   return operation_of(*this) == operation_of(other) && dtype == other.dtype && type_of_c() == other.type_of_c() &&

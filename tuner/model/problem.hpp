@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A problem: what is to be computed. Of GEMM, which most of this is about, shapes and strides are in elements,
-// row-major, BLAS terms; of another operation everything is in OperationProblem. Workers are given GEMM as such a one
-// too (operation/gemm_operation.hpp).
+// A problem: what is to be computed, an operation with sizes. GEMM's are members of Problem: shapes and strides in
+// elements, row-major, BLAS terms. Those of any other operation are in OperationProblem. Workers receive GEMM as an
+// OperationProblem, too (operation/gemm_operation.hpp).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "tuner/model/dtype.hpp"
@@ -22,6 +23,15 @@ namespace pgtune {
 struct TitleParts {
   std::string kind, shape, layout;
   std::string further;  ///< words and values, with a blank before each
+};
+
+/// By what tables sort problems: GEMM before other operations, which are sorted by name, each by dtype.
+using KindOrder = std::tuple<bool, std::string, Dtype>;
+
+/// A value that the expressions of templates may use.
+struct ProblemFact {
+  std::string_view name;  ///< lives as long as the problem
+  std::int64_t value = 0;
 };
 
 /// D[M,N] = activation(alpha * op(A) * op(B) + beta * C + bias) for each of `batch` matrices; see Epilogue.
@@ -39,29 +49,38 @@ struct Problem {
   /// the one before has written: a launch may start, and read B, before the one before it has ended.
   bool chained = false;
 
-  /// The problem as plain numbers. Of GEMM it follows from the members above and is there for workers alone; of another
-  /// operation it is always there, and of the members above only dtype means something (where
+  /// The problem as plain numbers. For GEMM these follow from the members above and are there for workers alone. For
+  /// another operation they are always there, and of the members above only dtype means something (where
   /// OperationProblem::has_dtypes).
   OperationHandle operation = {};
 
-  /// Whether the members above say all of it: its short form. For what reads or writes that form; whoever wants to know
-  /// something of any problem asks for it below.
-  [[nodiscard]] bool is_gemm() const { return m > 0 || !operation; }
   friend bool operator==(const Problem& a, const Problem& b);
+  /// Whether the operation is kGemmName. Only code that reads or writes the members above has to ask; what follows is
+  /// known of any problem.
+  [[nodiscard]] bool is_gemm() const { return !operation || operation->name == kGemmName; }
 
-  /// What follows is the same for GEMM and other operations.
-  /// The operation's name as templates and stored results have it; empty for GEMM.
+  /// The operation's name, as templates have it.
   [[nodiscard]] std::string operation_name() const;
   /// The dimensions: of GEMM M, N, K and BATCH.
   [[nodiscard]] std::vector<NamedValue> sizes() const;
+  /// What its templates' expressions may use: GEMM's names, or those of the operation.
+  [[nodiscard]] std::vector<ProblemFact> facts() const;
+  /// The type that an operand has in memory. Precondition: it is no workspace, and the problem has it.
+  [[nodiscard]] ElementType type_of(Operand operand) const;
   /// Of a float32 argument: of GEMM alpha and beta. 0 where there is none of the name.
   [[nodiscard]] double scalar(std::string_view name) const;
+  /// Whether the reference, fills and tolerances are those of its operation's author. GEMM's are part of pgtune: they
+  /// end, and have derived bounds.
+  [[nodiscard]] bool has_own_reference() const;
+  /// What its data in memory are called: "operands" of GEMM, else "buffers".
+  [[nodiscard]] std::string_view data_word() const;
   /// What to choose where it does not fit: "a smaller shape or batch", of an operation "smaller sizes (M, N)".
   [[nodiscard]] std::string what_to_lessen() const;
   /// Whether its dtype means something.
   [[nodiscard]] bool has_dtype() const;
   /// What it has in common with problems of other sizes, for people: "bf16", "softmax bf16", "reduction".
   [[nodiscard]] std::string kind() const;
+  [[nodiscard]] KindOrder kind_order() const;
   /// What is computed and compiled for has the same types and, of GEMM, epilogue: exported calls tell apart no more.
   [[nodiscard]] bool is_of_kind(const Problem& other) const;
 

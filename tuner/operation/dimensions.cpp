@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "tuner/template/template_parser.hpp"
+#include "tuner/util/identifier.hpp"
 #include "tuner/util/suggestion.hpp"
 
 namespace pgtune::operation {
@@ -31,7 +32,7 @@ tl::unexpected<Error> usage(std::string message) { return fail(ErrorKind::kUsage
 }  // namespace
 
 void Names::set_dtype(Dtype dtype, std::optional<ElementType> output) {
-  set("DTYPE", space::label_value(to_string(dtype)));
+  set("DTYPE", label_value(to_string(dtype)));
   set("ELEM_BYTES", element_bytes(dtype));
   set("OUT_BYTES", element_bytes(output.value_or(output_types(dtype).front())));
 }

@@ -9,6 +9,7 @@
 
 #include "tuner/model/rounding.hpp"
 #include "tuner/operation/operation_reader.hpp"
+#include "tuner/util/identifier.hpp"
 
 namespace pgtune::operation {
 namespace {
@@ -67,7 +68,7 @@ Result<Activation> activation(const Expression& expression, const ErrorValues& v
   const auto label = number(expression, "activation", values);
   if (!label) return tl::unexpected<Error>(label.error());
   for (const Activation known : all_activations()) {
-    if (space::label_value(to_string(known)) == *label) return known;
+    if (label_value(to_string(known)) == *label) return known;
   }
   return fail(ErrorKind::kUsage, fmt::format("{}: '{}' is the label of no activation", values.of, expression.text()));
 }

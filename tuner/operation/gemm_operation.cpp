@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "pgtune_gemm_operation.hpp"
+#include "tuner/util/identifier.hpp"
 
 namespace pgtune::operation {
 namespace {
@@ -45,7 +46,7 @@ Result<Problem> with_operation(Problem problem) {
                                       {"LDC", p.ldc},
                                       {"HAS_ADDEND", p.beta != 0 ? 1 : 0},
                                       {"HAS_BIAS", p.epilogue.bias ? 1 : 0},
-                                      {"ACTIVATION", space::label_value(to_string(p.epilogue.activation))}};
+                                      {"ACTIVATION", label_value(to_string(p.epilogue.activation))}};
   auto numbers =
       make_operation_problem(*definition, sizes, {p.dtype, p.type_of_c(), {{"alpha", p.alpha}, {"beta", p.beta}}});
   if (!numbers) return fail(std::move(numbers.error()), problem.title());

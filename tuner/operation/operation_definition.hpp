@@ -25,9 +25,6 @@ using space::NamedExpression;
 using space::OperationInterface;
 using space::Rule;
 
-/// The operation that is built in: the command line says its problems in other words.
-inline constexpr std::string_view kGemmName = "gemm";
-
 struct ReferenceArgumentSpec {
   ReferenceArgumentKind kind = ReferenceArgumentKind::kInt64;
   std::size_t buffer = 0;                ///< of kBuffer, kValue, kScale and kResult; of kFloat64 whose rounding it is

@@ -22,11 +22,10 @@ namespace {
 Result<void> check_memory(const Problem& problem, const DeviceInfo& device) {
   constexpr double kGibibyte = 1024.0 * 1024 * 1024;
   if (problem.operand_bytes() <= device.memory_bytes) return {};
-  return fail(
-      ErrorKind::kUsage,
-      fmt::format("{} needs {:.1f} GiB for its {}, {} has {:.1f} GiB: choose {}", problem.title(),
-                  static_cast<double>(problem.operand_bytes()) / kGibibyte, problem.is_gemm() ? "operands" : "buffers",
-                  device.name, static_cast<double>(device.memory_bytes) / kGibibyte, problem.what_to_lessen()));
+  return fail(ErrorKind::kUsage,
+              fmt::format("{} needs {:.1f} GiB for its {}, {} has {:.1f} GiB: choose {}", problem.title(),
+                          static_cast<double>(problem.operand_bytes()) / kGibibyte, problem.data_word(), device.name,
+                          static_cast<double>(device.memory_bytes) / kGibibyte, problem.what_to_lessen()));
 }
 
 Error empty_space(const SessionContext& context, const space::Enumeration& enumeration) {

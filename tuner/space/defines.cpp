@@ -8,6 +8,7 @@
 
 #include "tuner/space/plan.hpp"
 #include "tuner/space/variant_scope.hpp"
+#include "tuner/util/identifier.hpp"
 
 namespace pgtune::space {
 namespace {

@@ -265,12 +265,7 @@ class PlanBuilder {
   /// How TMA calls the type that an operand has in memory.
   [[nodiscard]] TensorType stored_type(Operand operand) const {
     if (operand == Operand::kWorkspace) return TensorType::kFloat32;
-    if (problem_.operation)
-      return traits(problem_.operation->buffers.at(buffer_of_operand(operand).value()).type).tensor_type;
-    const ElementType type = operand == Operand::kA   ? type_of_a(problem_.dtype)
-                             : operand == Operand::kB ? type_of_b(problem_.dtype)
-                                                      : problem_.type_of_c();
-    return traits(type).tensor_type;
+    return traits(problem_.type_of(operand)).tensor_type;
   }
 
   TensorMapPlan evaluate_map(const TensorMapSpec& spec) {

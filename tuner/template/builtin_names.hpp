@@ -15,15 +15,8 @@ namespace pgtune::space {
 [[nodiscard]] const std::vector<std::string>& device_names();
 /// Of GEMM.
 [[nodiscard]] const std::vector<std::string>& problem_names();
-/// Of the problem: GEMM's, or its operation's.
+/// Those of Problem::facts().
 [[nodiscard]] std::vector<std::string> problem_names(const Problem& problem);
-
-struct ProblemFact {
-  std::string_view name;  ///< lives as long as the problem
-  std::int64_t value = 0;
-};
-/// problem_names(problem) with their values.
-[[nodiscard]] std::vector<ProblemFact> problem_facts(const Problem& problem);
 
 /// Which of GEMM's names, and of the likes in other operations, tell the types and the epilogue rather than the sizes:
 /// a space may depend on them.

@@ -87,18 +87,16 @@ CostModel read_cost(const JsonCursor& cursor, KnownNames& names) {
   return {std::move(steps), names.read(cursor.required("clocks"), Reach::kProblem)};
 }
 
-constexpr std::string_view kGemm = "gemm";
-
 /// What the template says it computes has to be what is wanted of it: nothing else of it would make sense.
 std::string read_operation(const JsonCursor& root, const OperationInterface* wanted) {
   const auto field = root.optional("operation");
-  const std::string operation = field ? field->string() : std::string(kGemm);
-  const std::string_view expected = wanted == nullptr ? kGemm : std::string_view(wanted->name);
+  const std::string operation = field ? field->string() : std::string(kGemmName);
+  const std::string_view expected = wanted == nullptr ? kGemmName : std::string_view(wanted->name);
   if (operation != expected)
     (field ? *field : root)
         .problem(fmt::format("the template computes the operation '{}', and '{}' is asked for{}", operation, expected,
                              wanted == nullptr ? "; name its operation with --operation" : ""));
-  return operation == kGemm ? std::string() : operation;
+  return operation;
 }
 
 /// Of an operation that has dtypes, those of them that the template can compute in; all where it names none.

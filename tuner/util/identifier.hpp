@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 namespace pgtune {
@@ -19,6 +20,14 @@ namespace pgtune {
 /// [A-Za-z_][A-Za-z0-9_]*
 [[nodiscard]] constexpr bool is_identifier(std::string_view text) {
   return is_label(text) && !(text.front() >= '0' && text.front() <= '9');
+}
+
+/// Stable integer for a label such as 'cp_async' (31-bit FNV-1a): labels compare equal exactly when their texts do.
+/// Templates with two labels of one value are rejected. Kernels see it as the macro LABEL_cp_async.
+[[nodiscard]] constexpr std::int64_t label_value(std::string_view label) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : label) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return static_cast<std::int64_t>(hash & 0x7FFFFFFFU);
 }
 
 }  // namespace pgtune

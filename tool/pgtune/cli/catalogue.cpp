@@ -90,6 +90,10 @@ std::vector<std::string> names_in(const char* folder) {
   return names;
 }
 
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 }  // namespace
 
 bool Catalogue::is_path(const std::string& selector) {
@@ -176,22 +180,19 @@ space::TemplateDefinition Catalogue::load(const std::string& selector, const Loa
                                  selector, sentence_end(suggestion(selector, names()))));
 }
 
+std::vector<std::string> Catalogue::templates_of(const std::string& operation) const {
+  if (operation == kGemmName) return names();
+  std::vector<std::string> out;
+  if (!contains(operation_names(), operation)) return out;
+  for (const fs::path path : this->operation(operation).definition.templates) out.push_back(path.stem().string());
+  return out;
+}
+
 std::string Catalogue::selector_of(const std::string& name, const Problem& problem) const {
-  const auto contains = [&](const std::vector<std::string>& all, const std::string& wanted) {
-    return std::find(all.begin(), all.end(), wanted) != all.end();
-  };
-  std::vector<std::string> unasked, built_in;
-  if (problem.is_gemm()) {
-    unasked = names();
-    built_in = names_in(kTemplateFolders.back());
-  } else {
-    if (!contains(operation_names(), problem.operation->name)) return {};
-    for (const fs::path path : operation(problem.operation->name).definition.templates)
-      unasked.push_back(path.stem().string());
-    built_in = names_in(kOperationTemplateFolder);
-  }
-  if (contains(unasked, name)) return {};
-  return contains(built_in, name) ? name : std::string(kNobodysFile);
+  const std::vector<std::string> unasked = templates_of(problem.operation_name());
+  if (unasked.empty() || contains(unasked, name)) return {};
+  const bool built_in = contains(names_in(kTemplateFolders.back()), name) || contains(all_names(), name);
+  return built_in ? name : std::string(kNobodysFile);
 }
 
 std::vector<std::string> Catalogue::operation_names() const { return names_in(kOperationFolder); }

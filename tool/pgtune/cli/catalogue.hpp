@@ -46,6 +46,8 @@ class Catalogue {
   [[nodiscard]] space::TemplateSet select(const std::string& selector, const Problem& problem,
                                           const LoadedOperation* operation) const;
 
+  /// Names of the templates that searches of the operation's problems take; none where it is not built in.
+  [[nodiscard]] std::vector<std::string> templates_of(const std::string& operation) const;
   /// What --template says for a template of that name: nothing where commands take it unasked for the problem, its name
   /// where it is built in, else kNobodysFile. Nothing for an operation of a user's own, which lists its templates
   /// itself.

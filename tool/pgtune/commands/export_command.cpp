@@ -196,9 +196,9 @@ class ExportCommand final : public Command {
   [[nodiscard]] std::string default_namespace(const std::vector<StoredResult>& results) const {
     std::set<std::string> operations;
     for (const StoredResult& result : results) operations.insert(result.problem.operation_name());
-    return operations.contains("")  ? "best_gemm"
-           : operations.size() == 1 ? "best_" + *operations.begin()
-                                    : "best_kernels";
+    return operations.contains(std::string(kGemmName)) ? "best_gemm"
+           : operations.size() == 1                    ? "best_" + *operations.begin()
+                                                       : "best_kernels";
   }
 
   void write_library(Context& context, const CallableHeader& content) const {

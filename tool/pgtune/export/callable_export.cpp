@@ -17,7 +17,6 @@
 #include "tool/pgtune/cli/toolkit_program.hpp"
 #include "tool/pgtune/cli/version.hpp"
 #include "tool/pgtune/export/export_sources.hpp"
-#include "tool/pgtune/export/kinds.hpp"
 #include "tool/pgtune/export/neighbour_loss.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tool/pgtune/export/template_code.hpp"
@@ -117,7 +116,8 @@ class CallableExport {
     }
     if (winners.empty()) return std::move(content_);
     add_guesses(winners);
-    std::stable_partition(winners.begin(), winners.end(), [](const Winner& w) { return w.problem.is_gemm(); });
+    std::stable_sort(winners.begin(), winners.end(),
+                     [](const Winner& a, const Winner& b) { return stands_before(a.problem, b.problem); });
     content_.nvrtc_version = value_or_throw(device::compiler_version(context_.paths().worker));
     compile(winners);
     drop_unused_sources(content_);

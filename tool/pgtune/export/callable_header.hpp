@@ -29,7 +29,7 @@ struct KernelImage {
 struct ExportedVariant {
   std::size_t template_number = 0, image = 0;
   Variant variant;
-  Problem problem;                  ///< one that it was compiled for: its kind (kinds.hpp) counts
+  Problem problem;                  ///< one that it was compiled for: its kind (export_sources.hpp) counts
   std::vector<std::int64_t> built;  ///< built_values()
   BuildInfo build = {};             ///< the worker's own, in the cubin cache
 };
@@ -54,7 +54,7 @@ struct MeasuredLoss {
   /// Over all that were held out: one whose neighbour's variant its search had not tried counts as losing more than
   /// any that had. Nothing where the quantile falls among those; never of the chosen.
   std::optional<double> median, p90;
-  std::string operation = {};  ///< its name; empty: GEMM
+  std::string operation = {};  ///< its name
 };
 
 struct CallableHeader {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "pgtune_package.hpp"
-#include "tool/pgtune/export/kinds.hpp"
+#include "tool/pgtune/export/export_sources.hpp"
 #include "tool/pgtune/export/operation_code.hpp"
 #include "tuner/model/dtype.hpp"
 #include "tuner/model/epilogue.hpp"

@@ -9,11 +9,12 @@
 #include <map>
 
 #include "tool/pgtune/export/cpp_names.hpp"
-#include "tool/pgtune/export/kinds.hpp"
+#include "tool/pgtune/export/export_sources.hpp"
 #include "tool/pgtune/export/template_code.hpp"
 #include "tuner/expression/expression.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/template/template_source.hpp"
+#include "tuner/util/identifier.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -37,7 +38,7 @@ std::string image_words(const std::string& bytes) {
 
 std::int64_t number_of(const ParameterValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return *number;
-  return space::label_value(std::get<std::string>(value));
+  return label_value(std::get<std::string>(value));
 }
 
 std::string integers(const std::string& name, const std::vector<std::int64_t>& values) {
@@ -115,11 +116,10 @@ std::string gemm_kind_table(const CallableHeader& content) {
 
 std::string entry_table(const CallableHeader& content) {
   std::string rows;
-  std::size_t count = 0;
-  for (const ExportedEntry& entry : content.entries) {
+  const std::vector<const ExportedEntry*> entries = gemm_entries(content);
+  for (const ExportedEntry* row : entries) {
+    const ExportedEntry& entry = *row;
     const Problem& p = entry.problem;
-    if (!p.is_gemm()) continue;
-    ++count;
     rows += fmt::format(
         "    // {}\n    {{{{Type::{}, Layout::{}, {}, {}, {}, {}, {}, {}, {}, 0, 0, 0, {}, {}}}, {}, {}, {},\n"
         "     {:.6g}, {:.5g}, {:.5g}, {:.5g}, {:.5g}, {}, {:.4f},\n     {}}},\n",
@@ -128,7 +128,8 @@ std::string entry_table(const CallableHeader& content) {
         entry.tflops, entry.ratio, entry.ratio_low, entry.ratio_high, entry.guessed_loss.has_value(),
         entry.guessed_loss.value_or(0), cpp_string(entry.origin));
   }
-  return fmt::format("inline constexpr Entry kEntries[] = {{\n{}}};\nconstexpr int kEntryCount = {};\n", rows, count);
+  return fmt::format("inline constexpr Entry kEntries[] = {{\n{}}};\nconstexpr int kEntryCount = {};\n", rows,
+                     entries.size());
 }
 
 constexpr const char* kLosses =
@@ -143,7 +144,7 @@ std::string loss_table(const CallableHeader& content) {
   std::string out;
   std::map<Dtype, const MeasuredLoss*> chosen;
   for (const MeasuredLoss& loss : content.losses) {
-    if (!loss.operation.empty()) continue;
+    if (loss.operation != kGemmName) continue;
     out += fmt::format("//   {}: {}\n", to_string(loss.dtype), loss_comment(loss));
     const MeasuredLoss*& known = chosen[loss.dtype];
     if (loss.chosen) known = &loss;

@@ -10,7 +10,7 @@
 #include "tool/pgtune/cli/options/shape_list.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/export/kinds.hpp"
+#include "tool/pgtune/export/export_sources.hpp"
 #include "tool/pgtune/export/neighbour_loss.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tuner/model/device_class.hpp"

@@ -10,6 +10,7 @@
 #include "tuner/model/dtype.hpp"
 #include "tuner/model/epilogue.hpp"
 #include "tuner/util/enum_table.hpp"
+#include "tuner/util/identifier.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -60,7 +61,7 @@ std::string word_tables() {
       "integer;\n};\n"
       "inline constexpr TypeRow kTypes[] = {\n";
   for (const Dtype dtype : all_dtypes())
-    out += fmt::format("    {{{}, {}, {}, {}, Element::{}, {}}},\n", space::label_value(to_string(dtype)),
+    out += fmt::format("    {{{}, {}, {}, {}, Element::{}, {}}},\n", label_value(to_string(dtype)),
                        element_bytes(dtype), cuda_tensor_type(traits(type_of_a(dtype)).tensor_type),
                        cuda_tensor_type(traits(type_of_b(dtype)).tensor_type), to_string(output_types(dtype).front()),
                        traits(dtype).is_integer());
@@ -74,8 +75,7 @@ std::string word_tables() {
   out += fmt::format("}};\nconstexpr int kElementCount = {};\ninline constexpr Int kActivationLabels[] = {{",
                      all_element_types().size() + 1);
   for (const Activation activation : all_activations())
-    out += fmt::format("{}{}", activation == all_activations().front() ? "" : ", ",
-                       space::label_value(to_string(activation)));
+    out += fmt::format("{}{}", activation == all_activations().front() ? "" : ", ", label_value(to_string(activation)));
   return out + fmt::format("}};\nconstexpr int kActivationCount = {};\n", all_activations().size());
 }
 

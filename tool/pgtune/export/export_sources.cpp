@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "tool/pgtune/export/cpp_names.hpp"
+
 namespace pgtune::tool {
 namespace {
 
@@ -14,6 +16,16 @@ std::optional<Problem> made_anew(const Problem& stored, const operation::Operati
   auto made = operation::make_problem(definition, stored.operation->sizes,
                                       definition.dtypes.empty() ? std::nullopt : std::optional(stored.dtype));
   return made && made->key() == stored.key() ? std::optional(std::move(*made)) : std::nullopt;
+}
+
+std::vector<Problem> kinds_among(const CallableHeader& content, bool gemms) {
+  std::vector<Problem> out;
+  for (const ExportedVariant& variant : content.variants) {
+    if (variant.problem.is_gemm() != gemms) continue;
+    const auto same = [&](const Problem& known) { return known.is_of_kind(variant.problem); };
+    if (std::none_of(out.begin(), out.end(), same)) out.push_back(variant.problem);
+  }
+  return out;
 }
 
 }  // namespace
@@ -94,7 +106,7 @@ std::optional<std::size_t> ExportSources::template_number(const std::string& nam
 }
 
 std::optional<std::size_t> ExportSources::template_number(const std::string& name) {
-  if (const auto known = known_template(name, "")) return known;
+  if (const auto known = known_template(name, std::string(kGemmName))) return known;
   const std::vector<std::string> names = catalogue_.names();
   if (Catalogue::is_path(template_selector_)) {
     space::TemplateDefinition own = catalogue_.load(template_selector_);
@@ -122,6 +134,55 @@ void drop_unused_sources(CallableHeader& content) {
     return std::none_of(content.templates.begin(), content.templates.end(),
                         [&](const auto& known) { return known.operation == definition.name; });
   });
+}
+
+std::vector<Problem> gemm_kinds(const CallableHeader& content) { return kinds_among(content, true); }
+std::vector<Problem> operation_kinds(const CallableHeader& content) { return kinds_among(content, false); }
+bool has_gemms(const CallableHeader& content) { return !gemm_kinds(content).empty(); }
+
+std::vector<const ExportedEntry*> gemm_entries(const CallableHeader& content) {
+  std::vector<const ExportedEntry*> out;
+  for (const ExportedEntry& entry : content.entries) {
+    if (entry.problem.is_gemm()) out.push_back(&entry);
+  }
+  return out;
+}
+
+bool stands_before(const Problem& a, const Problem& b) { return a.is_gemm() && !b.is_gemm(); }
+
+std::vector<Problem> kinds_of(const CallableHeader& content) {
+  std::vector<Problem> out = gemm_kinds(content);
+  for (Problem& kind : operation_kinds(content)) out.push_back(std::move(kind));
+  return out;
+}
+
+std::size_t kind_number(const std::vector<Problem>& kinds, const Problem& problem) {
+  const auto found =
+      std::find_if(kinds.begin(), kinds.end(), [&](const Problem& known) { return known.is_of_kind(problem); });
+  return static_cast<std::size_t>(found - kinds.begin());
+}
+
+std::size_t program_number(const CallableHeader& content, std::size_t entry) {
+  const std::vector<Problem> kinds = kinds_of(content);
+  const std::size_t gemms = gemm_kinds(content).size();
+  // GEMMs of all kinds stand in one list, in the order of the entries.
+  const auto place = [&](const Problem& problem) {
+    const std::size_t kind = kind_number(kinds, problem);
+    return kind < gemms ? 0 : kind;
+  };
+  const std::size_t own = place(content.entries[entry].problem);
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < content.entries.size(); ++i) {
+    const std::size_t other = place(content.entries[i].problem);
+    if (other < own || (other == own && i < entry)) ++before;
+  }
+  return before;
+}
+
+std::string kind_name(const Problem& problem) {
+  const OperationProblem& operation = *problem.operation;
+  return cpp_name(operation.has_dtypes ? fmt::format("{}_{}", operation.name, to_string(problem.dtype))
+                                       : operation.name);
 }
 
 }  // namespace pgtune::tool

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The templates and operations of an export, as this build or the user's files have them.
+// The templates and operations of an export, as this build or the user's files have them, and the kinds of its kernels.
+// A kind is what a kernel is compiled for: GEMM in some types with an epilogue, or an operation in a type. Kernels of
+// one kind compute whatever sizes their templates' rules allow, and nothing of another kind.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/export/callable_header.hpp"
@@ -50,5 +53,26 @@ class ExportSources {
 
 /// Takes out templates and operations that no variant is of, such as those of results that were left out.
 void drop_unused_sources(CallableHeader& content);
+
+/// One problem of each kind (Problem::is_of_kind) among the variants of the export: GEMM's first, then those of
+/// operations, which a header numbers so.
+[[nodiscard]] std::vector<Problem> kinds_of(const CallableHeader& content);
+/// Precondition: it is one of `kinds`.
+[[nodiscard]] std::size_t kind_number(const std::vector<Problem>& kinds, const Problem& problem);
+
+/// Those among the kinds that programs call by the short form of their problems, and the others, which have calls of
+/// their own.
+[[nodiscard]] std::vector<Problem> gemm_kinds(const CallableHeader& content);
+[[nodiscard]] std::vector<Problem> operation_kinds(const CallableHeader& content);
+[[nodiscard]] bool has_gemms(const CallableHeader& content);
+[[nodiscard]] std::vector<const ExportedEntry*> gemm_entries(const CallableHeader& content);
+/// Entries of GEMMs stand before those of operations.
+[[nodiscard]] bool stands_before(const Problem& a, const Problem& b);
+
+/// The number of content.entries[entry] as a program sees them: all GEMMs, then each operation's in a type.
+[[nodiscard]] std::size_t program_number(const CallableHeader& content, std::size_t entry);
+
+/// What a header calls an operation in a type: "softmax_bf16".
+[[nodiscard]] std::string kind_name(const Problem& problem);
 
 }  // namespace pgtune::tool

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "db/queries/queries.hpp"
-#include "tool/pgtune/export/kinds.hpp"
+#include "tool/pgtune/export/export_sources.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tool/pgtune/export/template_code.hpp"
 #include "tuner/space/enumerate.hpp"

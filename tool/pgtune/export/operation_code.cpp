@@ -11,7 +11,8 @@
 #include "tool/pgtune/export/callable_tables.hpp"
 #include "tool/pgtune/export/cpp_names.hpp"
 #include "tool/pgtune/export/cuda_words.hpp"
-#include "tool/pgtune/export/kinds.hpp"
+#include "tool/pgtune/export/export_sources.hpp"
+#include "tuner/util/identifier.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -213,7 +214,7 @@ std::string kind_struct(const CallableHeader& content, const Problem& kind, std:
   out += fmt::format("  static const TunedSizes* tuned() noexcept {{ return kTuned_{}; }}\n", name);
   out += "  static bool describe(Facts& f, const Int* sizes, const char*& why) noexcept {\n";
   if (problem.has_dtypes)
-    out += fmt::format("    f.v_DTYPE = {}, f.v_ELEM_BYTES = {};\n", space::label_value(to_string(kind.dtype)),
+    out += fmt::format("    f.v_DTYPE = {}, f.v_ELEM_BYTES = {};\n", label_value(to_string(kind.dtype)),
                        element_bytes(kind.dtype));
   if (problem.has_dtypes && definition.of_products)
     out += fmt::format("    f.v_OUT_BYTES = {};\n", element_bytes(output_types(kind.dtype).front()));

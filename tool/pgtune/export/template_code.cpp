@@ -279,7 +279,7 @@ std::vector<std::int64_t> built_values(const TemplateDefinition& definition, con
 }
 
 std::string facts_type(const TemplateDefinition& definition) {
-  return definition.operation.empty() ? "GemmFacts" : "Facts_" + definition.operation;
+  return definition.interface == nullptr ? "GemmFacts" : "Facts_" + definition.operation;
 }
 
 std::vector<std::string> kernel_symbols(const TemplateDefinition& definition) {
@@ -306,7 +306,7 @@ bool asks_for_scalars(const TemplateDefinition& definition) {
   bool asks = false;
   each_expression(definition, [&](const Expression& expression) {
     for (const std::string& name : expression.names())
-      asks = asks || (definition.operation.empty() && (name == "ALPHA_IS_ONE" || name == "BETA_IS_ZERO"));
+      asks = asks || (definition.interface == nullptr && (name == "ALPHA_IS_ONE" || name == "BETA_IS_ZERO"));
   });
   return asks;
 }

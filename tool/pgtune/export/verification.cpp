@@ -14,7 +14,7 @@
 #include "tool/pgtune/cli/scratch_folder.hpp"
 #include "tool/pgtune/cli/toolkit_program.hpp"
 #include "tool/pgtune/export/callable_package.hpp"
-#include "tool/pgtune/export/kinds.hpp"
+#include "tool/pgtune/export/export_sources.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tool/pgtune/measuring/gpu_lock.hpp"
 #include "tuner/device/device_list.hpp"

@@ -143,11 +143,11 @@ std::string section_title(const StoredResult& result, SectionUnit unit) {
 }  // namespace
 
 std::vector<TableSection> table_sections(const std::vector<const StoredResult*>& results, SectionUnit unit) {
-  std::map<std::tuple<std::string, Dtype, std::string>, TableSection> sections;
+  std::map<std::pair<KindOrder, std::string>, TableSection> sections;
   for (const StoredResult* result : results) {
     const Problem& problem = result->problem;
     const std::string kind = section_title(*result, unit);
-    TableSection& section = sections[{problem.operation_name(), problem.dtype, kind}];
+    TableSection& section = sections[{problem.kind_order(), kind}];
     section.title = kind;
     section.results.push_back(result);
   }

@@ -24,10 +24,9 @@ SpeedFigures speed_figures(const StoredResult& result) {
 }
 
 std::vector<KindSummary> summarise_kinds(const std::vector<const StoredResult*>& results) {
-  std::map<std::tuple<std::string, Dtype, std::string>, std::vector<const StoredResult*>> by_kind;
+  std::map<std::pair<KindOrder, std::string>, std::vector<const StoredResult*>> by_kind;
   for (const StoredResult* result : results) {
-    const Problem& problem = result->problem;
-    by_kind[{problem.operation_name(), problem.dtype, baseline_name(result->answer)}].push_back(result);
+    by_kind[{result->problem.kind_order(), baseline_name(result->answer)}].push_back(result);
   }
   std::vector<KindSummary> out;
   for (const auto& [key, of_kind] : by_kind) {

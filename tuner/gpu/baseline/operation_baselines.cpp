@@ -185,7 +185,6 @@ Result<std::unique_ptr<Baseline>> with_algorithms(Result<std::unique_ptr<Baselin
 
 Result<std::unique_ptr<Baseline>> make_gemm_baseline(const Problem& problem, BaselineParts parts,
                                                      const std::optional<protocol::KnownBaseline>& known) {
-  if (!problem.is_gemm()) return fail(ErrorKind::kUsage, "a library's GEMM is compared with problems that are one");
   if (!problem.operation->lesser) return with_algorithms(CublasLtBaseline::begin(problem, parts), parts, known);
   // The library cannot compute all of it: it is checked against what it can.
   const MeasuringGpu& device = parts.device;

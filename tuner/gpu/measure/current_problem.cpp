@@ -18,7 +18,7 @@ Error error_of(const Problem& problem, const CudaFailure& failure, const Error& 
   if (failure.code == cudaErrorMemoryAllocation) return out_of_memory;
   Error error = to_error(failure);
   // The kernels that ran are the operation's own and pgtune's.
-  if (is_kernel_fault(failure.code) && problem.operation->gemm_baseline() == nullptr) error.kind = ErrorKind::kUsage;
+  if (is_kernel_fault(failure.code) && problem.has_own_reference()) error.kind = ErrorKind::kUsage;
   return error;
 }
 

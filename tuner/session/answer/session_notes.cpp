@@ -87,7 +87,7 @@ std::vector<std::string> baseline_notes(const Problem& problem, const BaselineRe
 }
 
 std::vector<std::string> check_notes(const Problem& problem) {
-  if (problem.is_gemm()) return {};
+  if (!problem.has_own_reference()) return {};
   std::vector<std::string> notes;
   if (!problem.operation->null_test)
     notes.push_back(

@@ -181,17 +181,20 @@ std::string ProblemOptions::option_without_shape() const {
   return given == options_.end() ? std::string() : given->name();
 }
 
-std::string problem_options_text(const Problem& problem, const std::string& selector) {
-  if (!selector.empty()) return fmt::format("{} --template {}", problem_options_text(problem), selector);
+namespace {
+
+/// An operation that is not built in is kNobodysFile.
+std::string operation_options_text(const Problem& problem) {
+  const auto built_in = Catalogue().operation_names();
+  const std::string name = problem.operation_name();
+  const bool own = std::find(built_in.begin(), built_in.end(), name) == built_in.end();
+  std::string options = fmt::format("--operation {} --size {}", own ? kNobodysFile : name, problem.shape());
+  if (problem.has_dtype()) options += fmt::format(" --dtype {}", to_string(problem.dtype));
+  return options;
+}
+
+std::string gemm_options_text(const Problem& problem) {
   const Problem usual;
-  if (!problem.is_gemm()) {
-    const auto built_in = Catalogue().operation_names();
-    const std::string& name = problem.operation->name;
-    const bool own = std::find(built_in.begin(), built_in.end(), name) == built_in.end();
-    std::string options = fmt::format("--operation {} --size {}", own ? kNobodysFile : name, problem.shape());
-    if (problem.operation->has_dtypes) options += fmt::format(" --dtype {}", to_string(problem.dtype));
-    return options;
-  }
   std::string options = fmt::format("--shape {}", problem.shape());
   if (problem.dtype != usual.dtype) options += fmt::format(" --dtype {}", to_string(problem.dtype));
   if (!problem.has_usual_output()) options += fmt::format(" --out {}", to_string(problem.type_of_c()));
@@ -205,6 +208,27 @@ std::string problem_options_text(const Problem& problem, const std::string& sele
   if (problem.ldc != problem.n) options += fmt::format(" --ldc {}", problem.ldc);
   if (problem.chained) options += " --chain";
   return options;
+}
+
+std::string gemm_line(const Problem& problem) {
+  std::string line = fmt::format("{} {} {}", problem.shape(), to_string(problem.dtype), problem.layout());
+  if (!problem.has_usual_output()) line += fmt::format(" out {}", to_string(problem.type_of_c()));
+  if (problem.epilogue.any()) line += fmt::format(" epilogue {}", to_string(problem.epilogue));
+  if (problem.batch != 1) line += fmt::format(" batch {}", problem.batch);
+  if (problem.chained) line += " chained";
+  return line;
+}
+
+}  // namespace
+
+std::string problem_options_text(const Problem& problem, const std::string& selector) {
+  const std::string options = problem.is_gemm() ? gemm_options_text(problem) : operation_options_text(problem);
+  return selector.empty() ? options : fmt::format("{} --template {}", options, selector);
+}
+
+ListedProblem listed(const Problem& problem) {
+  if (problem.is_gemm()) return {"--shapes", gemm_line(problem)};
+  return {"--sizes", problem.shape()};
 }
 
 }  // namespace pgtune::tool

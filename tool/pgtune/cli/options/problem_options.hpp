@@ -64,4 +64,11 @@ class ProblemOptions {
 /// there.
 [[nodiscard]] std::string problem_options_text(const Problem& problem, const std::string& selector = {});
 
+/// A problem as a line of a file of shapes or sizes, and the option that takes the file. What a line does not say
+/// (leading dimensions, scalars, an operation and its dtype) is said by other options.
+struct ListedProblem {
+  std::string option, line;
+};
+[[nodiscard]] ListedProblem listed(const Problem& problem);
+
 }  // namespace pgtune::tool

@@ -100,16 +100,6 @@ std::vector<ListedSizes> parse_size_list(std::string_view text, const std::strin
   return out;
 }
 
-ListedProblem listed(const Problem& problem) {
-  if (!problem.is_gemm()) return {"--sizes", problem.shape()};
-  std::string line = fmt::format("{} {} {}", problem.shape(), to_string(problem.dtype), problem.layout());
-  if (!problem.has_usual_output()) line += fmt::format(" out {}", to_string(problem.type_of_c()));
-  if (problem.epilogue.any()) line += fmt::format(" epilogue {}", to_string(problem.epilogue));
-  if (problem.batch != 1) line += fmt::format(" batch {}", problem.batch);
-  if (problem.chained) line += " chained";
-  return {"--shapes", std::move(line)};
-}
-
 std::string read_shape_list(const std::string& file) {
   std::ifstream stream(file, std::ios::binary);
   std::string text(kMaxListBytes + 1, '\0');

@@ -38,13 +38,6 @@ struct ListedSizes {
 /// Throws CommandError (usage): too many lines, or more than one word in one.
 [[nodiscard]] std::vector<ListedSizes> parse_size_list(std::string_view text, const std::string& origin);
 
-/// A problem as one of these files has it, and the option that takes such files. What they do not say of it (leading
-/// dimensions, scalars, an operation and its dtype) is said by other options.
-struct ListedProblem {
-  std::string option, line;
-};
-[[nodiscard]] ListedProblem listed(const Problem& problem);
-
 /// The text of `file`. Throws CommandError (usage) where it cannot be read or is larger than a list of kMaxShapes.
 [[nodiscard]] std::string read_shape_list(const std::string& file);
 
