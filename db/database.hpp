@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cmake/embedded_file.hpp"
+
 struct sqlite3;
 
 namespace pgtune::db {
@@ -89,5 +91,19 @@ class Database {
   sqlite3* handle_ = nullptr;
   std::string origin_;
 };
+
+// Brings a database to the schema of this program.
+
+/// SQL files: the first makes schema 1 in an empty database, each other one the next schema of the one before.
+using SchemaSteps = std::span<const embedded::File>;
+/// Those of this program, up to kSchemaVersion.
+[[nodiscard]] SchemaSteps schema_steps();
+
+/// Takes the steps that a database lacks, in one transaction. Throws Error for another application's database and for a
+/// schema that this program does not know, changing nothing.
+void migrate(const Database& database, SchemaSteps steps = schema_steps());
+
+/// Throws Error unless the database is pgtune's and of this program's schema.
+void require_schema(const Database& database);
 
 }  // namespace pgtune::db

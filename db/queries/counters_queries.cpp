@@ -4,10 +4,10 @@
 #include <set>
 
 #include "db/queries/queries.hpp"
+#include "db/queries/records.hpp"
 #include "db/queries/row_lookup.hpp"
-#include "db/queries/stored_records.hpp"
+#include "db/sqlite/statement.hpp"
 #include "db/sqlite/timestamp.hpp"
-#include "db/sqlite/transaction.hpp"
 #include "tuner/model/device_class.hpp"
 
 namespace pgtune::db {

@@ -2,6 +2,7 @@
 // What pgtune asks of and writes to a database. All functions throw db::Error.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -103,5 +104,15 @@ void for_each_rounds(const Database& database, const std::vector<RowId>& session
                                                      const std::string& problem_key, const std::string& conditions_key);
 [[nodiscard]] std::optional<Problem> find_problem(const Database& database, const std::string& key);
 [[nodiscard]] Totals totals(const Database& database);
+
+// Names of sessions that stay theirs in every copy and merged file.
+
+/// A UUID of version 7 (RFC 9562): 48 bits of Unix time in milliseconds, then random bits. Its time is later than that
+/// of every session in the database even where the clock was set back, so that inside one file the order of uids is the
+/// order in which sessions began. For use inside the write transaction that inserts the session. Throws Error.
+[[nodiscard]] std::string next_session_uid(const Database& database);
+
+/// The time in a uid: its first 48 bits.
+[[nodiscard]] std::int64_t uid_time_ms(const std::string& uid);
 
 }  // namespace pgtune::db

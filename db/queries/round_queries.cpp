@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Rounds and energy windows: what a session measures of its contenders beside each other.
 #include "db/queries/queries.hpp"
+#include "db/queries/records.hpp"
 #include "db/queries/row_lookup.hpp"
-#include "db/queries/sample_rows.hpp"
-#include "db/queries/stored_records.hpp"
 #include "db/sqlite/statement.hpp"
-#include "db/sqlite/transaction.hpp"
 
 namespace pgtune::db {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "db/queries/row_lookup.hpp"
 
+#include "db/queries/records.hpp"
 #include "db/sqlite/timestamp.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
@@ -104,6 +105,23 @@ void end_session(const Database& database, RowId session) {
 const RecordColumns<BuildInfo>& build_columns() {
   static const RecordColumns<BuildInfo> kColumns({"cubin_path", "cached"});
   return kColumns;
+}
+
+const RecordColumns<Sample>& sample_columns() {
+  static const RecordColumns<Sample> kColumns({"stage"});
+  return kColumns;
+}
+
+std::string selected_sample_columns() { return "stages.name, " + sample_columns().list(); }
+
+Sample read_sample(Statement& statement) {
+  std::string stage;
+  Sample sample;
+  statement >> stage;
+  sample.stage = known_word<Stage>(stage, "stage");
+  sample_columns().read(statement, sample);
+  require_valid(sample);
+  return sample;
 }
 
 }  // namespace pgtune::db

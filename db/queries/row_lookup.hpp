@@ -10,6 +10,7 @@
 #include "db/sqlite/record_columns.hpp"
 #include "db/sqlite/statement.hpp"
 #include "tuner/model/problem.hpp"
+#include "tuner/model/records.hpp"
 
 namespace pgtune::db {
 
@@ -68,5 +69,16 @@ struct CheckColumns {
 void end_session(const Database& database, RowId session);
 /// Of the table of builds, which keeps no place in a cache.
 [[nodiscard]] const RecordColumns<BuildInfo>& build_columns();
+
+// The columns that samples of trials and samples of rounds share.
+
+/// A sample's own columns; its stage is a row that samples share.
+[[nodiscard]] const RecordColumns<Sample>& sample_columns();
+
+/// What read_sample() reads, of a samples table joined with stages.
+[[nodiscard]] std::string selected_sample_columns();
+
+/// Throws Error for an unknown stage, and for what no measurement gives.
+[[nodiscard]] Sample read_sample(Statement& statement);
 
 }  // namespace pgtune::db

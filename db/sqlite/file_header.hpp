@@ -8,6 +8,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
+
+#include "db/database.hpp"
 
 namespace pgtune::db {
 
@@ -26,5 +29,16 @@ struct FileHeader {
 
 /// Throws Error unless a schema of this application id and version is ours to read. Zero is no application's id.
 void require_own_schema(std::int32_t application_id, int user_version, const std::string& origin);
+
+// Whether the tables, indexes and views of a file are the ones pgtune makes. A file from elsewhere could define others
+// under the same names, or triggers.
+
+/// One line for each object that is missing, differs from what pgtune makes, or acts on pgtune's tables (triggers,
+/// indexes). Tables and views of other names are the owner's business. `database` must be of this program's schema.
+/// Throws Error.
+[[nodiscard]] std::vector<std::string> foreign_objects(const Database& database);
+
+/// Throws Error where foreign_objects() finds any.
+void require_own_objects(const Database& database);
 
 }  // namespace pgtune::db

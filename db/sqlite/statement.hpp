@@ -14,6 +14,7 @@
 #include "tuner/util/utf8.hpp"
 
 struct sqlite3_stmt;
+struct sqlite3;
 
 namespace pgtune::db {
 
@@ -125,5 +126,38 @@ class Statement {
 [[nodiscard]] std::int64_t query_integer(const Database& database, std::string_view sql);
 /// The single text of a query's first row.
 [[nodiscard]] std::string query_text(const Database& database, std::string_view sql);
+
+// Turns SQLite's error codes into messages with cause and remedy.
+
+/// Throws Error for the connection's last failure. `origin` names the database in the message.
+[[noreturn]] void throw_sqlite_error(sqlite3* handle, const std::string& origin);
+
+// Column values as JSON, for dumps: nlohmann's, but for the infinities that a file from elsewhere may hold.
+
+/// `text` between quotes. Bytes that are no UTF-8 become U+FFFD.
+void append_json(std::string& out, std::string_view text);
+/// A number in the shortest form that reads back as itself; infinities, which JSON lacks, as 1e999 and -1e999.
+void append_json(std::string& out, const Value& value);
+
+// All or nothing for several statements.
+
+enum class TransactionKind {
+  kRead,   ///< several queries see one state
+  kWrite,  ///< takes the write lock at once, waiting for other processes: a lock taken later could not wait
+};
+
+/// Rolls back unless committed. Does not nest.
+class Transaction {
+ public:
+  Transaction(const Database& database, TransactionKind kind);
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+  void commit();
+
+ private:
+  const Database& database_;
+  bool open_ = false;
+};
 
 }  // namespace pgtune::db

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "db/sqlite/json_text.hpp"
+#include "db/sqlite/statement.hpp"
 #include "db/sqlite/table_shapes.hpp"
 #include "db/upkeep/row_queries.hpp"
 

@@ -9,8 +9,8 @@
 
 #include "db/database.hpp"
 #include "db/sqlite/compressed_image.hpp"
+#include "db/sqlite/file_header.hpp"
 #include "db/sqlite/file_system.hpp"
-#include "db/sqlite/schema_check.hpp"
 #include "db/sqlite/statement.hpp"
 
 namespace pgtune::db {

@@ -4,8 +4,7 @@
 #include <set>
 
 #include "db/sqlite/digest.hpp"
-#include "db/sqlite/json_text.hpp"
-#include "db/sqlite/transaction.hpp"
+#include "db/sqlite/statement.hpp"
 
 namespace pgtune::db {
 namespace {

@@ -9,7 +9,6 @@
 #include "db/sqlite/statement.hpp"
 #include "db/sqlite/table_shapes.hpp"
 #include "db/sqlite/timestamp.hpp"
-#include "db/sqlite/transaction.hpp"
 
 namespace pgtune::db {
 namespace {

@@ -4,11 +4,10 @@
 #include <set>
 #include <tuple>
 
+#include "db/queries/records.hpp"
 #include "db/queries/row_lookup.hpp"
-#include "db/queries/stored_records.hpp"
 #include "db/sqlite/statement.hpp"
 #include "db/sqlite/timestamp.hpp"
-#include "db/sqlite/transaction.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::db {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "db/queries/queries.hpp"
-#include "db/queries/stored_records.hpp"
+#include "db/queries/records.hpp"
 #include "tool/pgtune/measuring/store_rows.hpp"
 #include "tool/pgtune/recording/record_text.hpp"
 #include "tuner/model/device_class.hpp"

@@ -7,7 +7,6 @@
 #include "db/sqlite/digest.hpp"
 #include "db/sqlite/statement.hpp"
 #include "db/sqlite/timestamp.hpp"
-#include "db/sqlite/transaction.hpp"
 
 namespace pgtune::db {
 

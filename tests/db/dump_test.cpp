@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "db/sqlite/json_text.hpp"
+#include "db/sqlite/statement.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 
 #include "db/database.hpp"
-#include "db/queries/stored_records.hpp"
+#include "db/queries/records.hpp"
 #include "db/sqlite/statement.hpp"
 #include "tests/db/fixtures.hpp"
 

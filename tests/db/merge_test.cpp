@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "db/sqlite/statement.hpp"
-#include "db/upkeep/session_copier.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

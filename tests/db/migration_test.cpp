@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "db/database.hpp"
-#include "db/migrate.hpp"
 #include "db/sqlite/statement.hpp"
 #include "tests/db/fixtures.hpp"
 

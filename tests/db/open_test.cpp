@@ -8,7 +8,6 @@
 
 #include "db/database.hpp"
 #include "db/sqlite/statement.hpp"
-#include "db/sqlite/transaction.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {

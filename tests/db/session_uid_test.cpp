@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "db/session_uid.hpp"
+#include "db/queries/queries.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@
 #include <fstream>
 
 #include "db/queries/queries.hpp"
-#include "db/queries/stored_records.hpp"
+#include "db/queries/records.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/export/export_sources.hpp"
 #include "tool/pgtune/export/template_code.hpp"

@@ -8,7 +8,7 @@
 
 #include "db/database.hpp"
 #include "db/queries/queries.hpp"
-#include "db/upkeep/session_copier.hpp"
+#include "db/upkeep/merge.hpp"
 #include "tests/fuzz/targets.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/recording/recordings.hpp"

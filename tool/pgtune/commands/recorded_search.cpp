@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "db/upkeep/session_copier.hpp"
+#include "db/upkeep/merge.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/learning/guess.hpp"
