@@ -15,7 +15,7 @@
 #include "db/queries/queries.hpp"
 #include "db/sqlite/statement.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/measuring/handout.hpp"
+#include "tool/pgtune/measuring/fleet.hpp"
 #include "tool/pgtune/recording/recordings.hpp"
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/session/expected_search.hpp"

@@ -9,7 +9,7 @@
 #include "ladder/program/rung_facts.hpp"
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tool/pgtune/cli/options/number_options.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/measuring/measuring_run.hpp"

@@ -11,7 +11,7 @@
 #include "pipeline/program/room.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/page/compact.hpp"
+#include "tool/pgtune/page/page_data.hpp"
 #include "tool/pgtune/recording/record_text.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"

@@ -8,7 +8,7 @@
 
 #include "db/queries/queries.hpp"
 #include "db/queries/records.hpp"
-#include "tool/pgtune/measuring/store_rows.hpp"
+#include "tool/pgtune/measuring/database_store.hpp"
 #include "tool/pgtune/recording/record_text.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"

@@ -11,8 +11,6 @@
 #include "simulate/program/simulation_view.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
-#include "tool/pgtune/cli/options/number_options.hpp"
-#include "tool/pgtune/cli/options/strategy_options.hpp"
 #include "tool/pgtune/learning/learned_expectation.hpp"
 #include "tool/pgtune/recording/recordings.hpp"
 

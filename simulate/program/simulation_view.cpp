@@ -11,7 +11,6 @@
 #include <set>
 #include <utility>
 
-#include "tool/pgtune/cli/terminal/csv_writer.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tuner/model/json.hpp"

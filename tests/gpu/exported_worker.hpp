@@ -14,7 +14,7 @@
 #include "tests/gpu/exported_gpu.hpp"
 #include "tests/gpu/with_operation.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
-#include "tool/pgtune/cli/scratch_folder.hpp"
+#include "tool/pgtune/cli/output_file.hpp"
 #include "tuner/gpu/jit/builder.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"

@@ -5,10 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/report/answer_facts.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
-#include "tool/pgtune/report/other_version.hpp"
-#include "tool/pgtune/report/verdict_explanation.hpp"
 
 namespace pgtune::tool {
 namespace {

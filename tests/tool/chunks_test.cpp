@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/cluster/chunks.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "tool/pgtune/cluster/slurm_time.hpp"
+#include "tool/pgtune/cluster/slurm_script.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/report/counter_reasons.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,6 @@
 
 #include "db/queries/queries.hpp"
 #include "tests/tool/store_fixture.hpp"
-#include "tool/pgtune/measuring/store_rows.hpp"
 #include "tuner/session/answer/answered.hpp"
 
 namespace pgtune::tool {

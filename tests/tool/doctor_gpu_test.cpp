@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What `pgtune doctor` makes of a worker's answer.
-#include "tool/pgtune/doctor/doctor_gpu.hpp"
+#include "tool/pgtune/doctor/doctor_check.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

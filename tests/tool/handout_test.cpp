@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/measuring/handout.hpp"
+#include "tool/pgtune/measuring/fleet.hpp"
 
 #include <gmock/gmock.h>
 

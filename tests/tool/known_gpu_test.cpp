@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/measuring/known_gpu.hpp"
+#include "tool/pgtune/measuring/device_choice.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -8,9 +8,8 @@
 #include <string>
 
 #include "tests/tool/store_fixture.hpp"
-#include "tool/pgtune/page/compact.hpp"
-#include "tool/pgtune/page/search_data.hpp"
-#include "tool/pgtune/report/comparison.hpp"
+#include "tool/pgtune/page/page_data.hpp"
+#include "tool/pgtune/report/speed_report.hpp"
 #include "tuner/util/sha256.hpp"
 
 namespace pgtune::tool::test {

@@ -10,7 +10,6 @@
 #include <string>
 
 #include "tool/pgtune/counters/metrics.hpp"
-#include "tool/pgtune/counters/profile_text.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/learning/searched_before.hpp"
+#include "tool/pgtune/learning/trained_model.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <map>
 
-#include "tool/pgtune/cli/options/number_options.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/paths.hpp"
 #include "tool/pgtune/cli/terminal/live_line.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"

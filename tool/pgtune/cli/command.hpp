@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/command_line.hpp"
 #include "tool/pgtune/cli/context.hpp"
-#include "tool/pgtune/cli/exit_code.hpp"
 
 namespace pgtune::tool {
 
@@ -26,7 +26,7 @@ class Command {
   [[nodiscard]] virtual std::string examples() const = 0;
 
   /// Adds options (or commands of its own) to `app`, which is this command's. Options bind to members of the command.
-  /// Numbers are taken as text and read with number_options.hpp, which reports what CLI11 lets pass.
+  /// Numbers are taken as text and read with common_options.hpp, which reports what CLI11 lets pass.
   virtual void add_options(CommandLine& app) = 0;
 
   /// Runs after a successful parse. Throws CommandError or db::Error; prints data to standard output and everything

@@ -43,7 +43,7 @@ class CommandLine {
  public:
   explicit CommandLine(CLI::App& app) : app_(&app) {}
 
-  /// `target` must outlive the parse. Numbers are taken as text and read with number_options.hpp.
+  /// `target` must outlive the parse. Numbers are taken as text and read with common_options.hpp.
   Option add_option(const std::string& names, std::string& target, const std::string& description);
   /// Repeatable, and each time with as many values as follow.
   Option add_option(const std::string& names, std::vector<std::string>& target, const std::string& description);

@@ -3,15 +3,24 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <fstream>
+#include <numeric>
+#include <optional>
+#include <system_error>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "pgtune_cluster.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/version.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -146,6 +155,106 @@ Result<std::string> slurm_script(const SlurmJob& job) {
   text += problems_function(job.tasks);
   for (const embedded::File& file : embedded::pgtune_cluster()) text += "\n" + std::string(file.contents);
   return text;
+}
+
+Result<double> parse_slurm_time(std::string_view text) {
+  const auto refused = [&] {
+    return fail(ErrorKind::kUsage, fmt::format("--time '{}' is no time of Slurm's. Give minutes, HH:MM:SS or D-HH:MM, "
+                                               "such as 02:00:00 for two hours.",
+                                               text));
+  };
+  std::string_view rest = text;
+  const auto number = [&rest]() -> std::optional<double> {
+    std::size_t digits = 0;
+    double value = 0;
+    while (digits < rest.size() && digits < 8 && std::isdigit(static_cast<unsigned char>(rest[digits])) != 0)
+      value = 10 * value + (rest[digits++] - '0');
+    rest.remove_prefix(digits);
+    return digits == 0 ? std::nullopt : std::optional(value);
+  };
+  double days = 0;
+  const bool has_days = text.find('-') != std::string_view::npos;
+  if (has_days) {
+    const auto value = number();
+    if (!value || !rest.starts_with('-')) return refused();
+    days = *value;
+    rest.remove_prefix(1);
+  }
+  std::vector<double> parts;
+  while (parts.size() < 3) {
+    const auto value = number();
+    if (!value) return refused();
+    parts.push_back(*value);
+    if (!rest.starts_with(':')) break;
+    rest.remove_prefix(1);
+  }
+  if (!rest.empty()) return refused();
+  constexpr double kHour = 3600, kMinute = 60;
+  double seconds = 24 * kHour * days;
+  // After days the first part is hours; without, one part is minutes and two are minutes and seconds.
+  const std::size_t skipped = has_days || parts.size() == 3 ? 0 : 1;
+  constexpr std::array units{kHour, kMinute, 1.0};
+  for (std::size_t i = 0; i < parts.size(); ++i) seconds += parts[i] * units[i + skipped];
+  if (seconds <= 0) return refused();
+  return seconds;
+}
+
+std::vector<Chunk> balanced_chunks(const std::vector<double>& expected_s, std::size_t count) {
+  std::vector<std::size_t> order(expected_s.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return expected_s[a] > expected_s[b]; });
+  std::vector<Chunk> chunks(std::min(count, expected_s.size()));
+  for (const std::size_t item : order) {
+    // Fewer items decide where all times are equal, zero among them, so that no chunk stays empty.
+    Chunk& shortest = *std::min_element(chunks.begin(), chunks.end(), [](const Chunk& a, const Chunk& b) {
+      return a.expected_s != b.expected_s ? a.expected_s < b.expected_s : a.items.size() < b.items.size();
+    });
+    shortest.items.push_back(item);
+    shortest.expected_s += expected_s[item];
+  }
+  for (Chunk& chunk : chunks) std::sort(chunk.items.begin(), chunk.items.end());
+  return chunks;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_ours(const fs::path& path) {
+  std::ifstream file(path);
+  std::string first, second;
+  std::getline(file, first);
+  std::getline(file, second);
+  return second.starts_with(kSlurmScriptMark);
+}
+
+}  // namespace
+
+void write_slurm_script(const fs::path& path, const std::string& text) {
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(path, error)) && !(fs::is_regular_file(path, error) && is_ours(path)))
+    throw CommandError(
+        ErrorKind::kUsage,
+        fmt::format("{} is there and is no script of pgtune's; give another file with -o", path.string()));
+  auto written = write_file_atomically(path, text);
+  if (!written) throw CommandError(ErrorKind::kEnvironment, written.error().text());
+  // As an editor would leave it, and executable.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  fs::permissions(path, static_cast<fs::perms>(0777 & ~mask), error);
+}
+
+void make_results_folder(const fs::path& folder) {
+  for (const char* name : {"logs", "state"}) {
+    std::error_code error;
+    fs::create_directories(folder / name, error);
+    if (error)
+      throw CommandError(ErrorKind::kEnvironment,
+                         fmt::format("cannot make the folder {}: {}. Give one that all nodes share and you may write "
+                                     "to with --folder",
+                                     (folder / name).string(), error.message()));
+  }
 }
 
 }  // namespace pgtune::tool

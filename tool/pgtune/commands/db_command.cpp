@@ -1,44 +1,161 @@
 // SPDX-License-Identifier: MIT
-// `pgtune db`: a command with commands of its own, each in a file of commands/db/.
+// `pgtune db`: a command with commands of its own. Those that look at a database are here, those that write its content
+// elsewhere in db_content_commands.cpp.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "db/queries/queries.hpp"
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/help_formatter.hpp"
-#include "tool/pgtune/commands/db/db_commands.hpp"
-
-/// The commands, in the order of the help: `name` is made by make_db_<name>_command() of db/db_<name>.cpp, which needs
-/// no other declaration.
-// clang-format off
-#define PGTUNE_DB_COMMANDS(command) \
-  command(info) \
-  command(check) \
-  command(copy) \
-  command(merge) \
-  command(dump) \
-  command(prune) \
-  command(vacuum)
-// clang-format on
+#include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/commands/db_commands.hpp"
 
 namespace pgtune::tool {
-
-#define PGTUNE_DECLARE(name) std::unique_ptr<Command> make_db_##name##_command();
-PGTUNE_DB_COMMANDS(PGTUNE_DECLARE)
-#undef PGTUNE_DECLARE
-
 namespace {
+
+using nlohmann::json;
+
+/// The database and its write-ahead log.
+std::uintmax_t bytes_with_log(const std::string& path) {
+  std::uintmax_t bytes = 0;
+  for (const std::string& file : {path, path + "-wal"}) {
+    std::error_code missing;
+    const std::uintmax_t size = std::filesystem::file_size(file, missing);
+    if (!missing) bytes += size;
+  }
+  return bytes;
+}
+
+class VacuumCommand final : public Command {
+ public:
+  std::string name() const override { return "vacuum"; }
+  std::string description() const override {
+    return "Give the space of dropped results back; says the sizes before and after";
+  }
+  std::string examples() const override {
+    return "pgtune db vacuum\n"
+           "pgtune db vacuum --db results.db";
+  }
+
+  void add_options(CommandLine& app) override {
+    add_database_option(app, database_);
+    add_json_option(app, json_);
+  }
+
+  ExitCode run(Context& context) override {
+    // What is not there is not made.
+    static_cast<void>(context.open_database(database_, db::OpenMode::kReadOnly));
+    db::Database database = context.open_database(database_, db::OpenMode::kReadWriteCreate);
+    const std::uintmax_t before = bytes_with_log(database.origin());
+    database.vacuum();
+    const std::uintmax_t after = bytes_with_log(database.origin());
+    if (json_) {
+      const nlohmann::json out = {{"path", database.origin()}, {"bytes_before", before}, {"bytes_after", after}};
+      context.terminal().print(fmt::format("{}\n", out.dump(2)));
+      return ExitCode::kDone;
+    }
+    context.terminal().print(fmt::format("{}: {:.2f} MB, was {:.2f} MB\n", database.origin(),
+                                         static_cast<double>(after) / 1e6, static_cast<double>(before) / 1e6));
+    return ExitCode::kDone;
+  }
+
+ private:
+  std::string database_;
+  bool json_ = false;
+};
+
+class CheckCommand final : public Command {
+ public:
+  std::string name() const override { return "check"; }
+  std::string description() const override {
+    return "Verify the file's integrity, its baselines, its schema and what it holds";
+  }
+  std::string examples() const override {
+    return "pgtune db check\n"
+           "pgtune db check --db results.db";
+  }
+
+  void add_options(CommandLine& app) override { add_database_option(app, database_); }
+
+  ExitCode run(Context& context) override {
+    const db::Database database = context.open_database(database_, db::OpenMode::kReadOnlyAsIs);
+    const std::vector<std::string> problems = db::damage(database, context.record_checks());
+    for (const std::string& problem : problems) context.terminal().print(fmt::format("{}\n", problem));
+    if (problems.empty()) {
+      context.terminal().print(fmt::format("{}: sound\n", database.origin()));
+      return ExitCode::kDone;
+    }
+    context.terminal().error(
+        fmt::format("{} is damaged: restore it from a copy, or move it aside and search again", database.origin()));
+    return ExitCode::kDatabase;
+  }
+
+ private:
+  std::string database_;
+};
+
+class InfoCommand final : public Command {
+ public:
+  std::string name() const override { return "info"; }
+  std::string description() const override { return "Path, size, schema version and what it holds"; }
+  std::string examples() const override {
+    return "pgtune db info\n"
+           "pgtune db info --db results.db --json";
+  }
+
+  void add_options(CommandLine& app) override {
+    add_database_option(app, database_);
+    add_json_option(app, json_);
+  }
+
+  ExitCode run(Context& context) override {
+    const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);
+    const db::Totals totals = db::totals(database);
+    const int version = database.schema_version();
+    const std::string journal = database.journal_mode();
+    std::error_code unknown_size;
+    const auto bytes = std::filesystem::file_size(database.origin(), unknown_size);
+    Terminal& terminal = context.terminal();
+    if (json_) {
+      const json out = {{"path", database.origin()}, {"bytes", unknown_size ? 0 : bytes},
+                        {"schema_version", version}, {"journal_mode", journal},
+                        {"rows", totals.rows},       {"outcomes", totals.outcomes}};
+      terminal.print(fmt::format("{}\n", out.dump(2)));
+      return ExitCode::kDone;
+    }
+    terminal.print(fmt::format("{}\n{:.2f} MB, schema version {}, journal {}\n\n", database.origin(),
+                               unknown_size ? 0.0 : static_cast<double>(bytes) / 1e6, version, journal));
+    TextTable rows({{"table"}, {"rows", Align::kRight}});
+    for (const auto& [table, count] : totals.rows) rows.add_row({table, std::to_string(count)});
+    terminal.print(rows.text());
+    if (!totals.outcomes.empty()) {
+      TextTable outcomes({{"outcome"}, {"trials", Align::kRight}});
+      for (const auto& [outcome, count] : totals.outcomes) outcomes.add_row({outcome, std::to_string(count)});
+      terminal.print(fmt::format("\n{}", outcomes.text()));
+    }
+    return ExitCode::kDone;
+  }
+
+ private:
+  std::string database_;
+  bool json_ = false;
+};
 
 class DbCommand final : public Command {
  public:
   DbCommand() {
-#define PGTUNE_MAKE(name) commands_.push_back({make_db_##name##_command(), std::nullopt});
-    PGTUNE_DB_COMMANDS(PGTUNE_MAKE)
-#undef PGTUNE_MAKE
+    commands_.emplace_back(std::make_unique<InfoCommand>(), std::nullopt);
+    commands_.emplace_back(std::make_unique<CheckCommand>(), std::nullopt);
+    for (std::unique_ptr<Command>& command : make_db_content_commands())
+      commands_.emplace_back(std::move(command), std::nullopt);
+    commands_.emplace_back(std::make_unique<VacuumCommand>(), std::nullopt);
   }
   std::string name() const override { return "db"; }
   std::string description() const override { return "Inspect, check, copy, merge or tidy the database"; }

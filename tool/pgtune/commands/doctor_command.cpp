@@ -11,8 +11,7 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
-#include "tool/pgtune/doctor/doctor_files.hpp"
-#include "tool/pgtune/doctor/doctor_gpu.hpp"
+#include "tool/pgtune/doctor/doctor_check.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tool/pgtune/cli/options/number_options.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/output_file.hpp"
 #include "tool/pgtune/export/callable_export.hpp"
 #include "tool/pgtune/export/callable_package.hpp"
@@ -19,7 +19,6 @@
 #include "tool/pgtune/export/cpp_names.hpp"
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tool/pgtune/export/verification.hpp"
-#include "tool/pgtune/learning/guess.hpp"
 #include "tool/pgtune/learning/trained_model.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
 

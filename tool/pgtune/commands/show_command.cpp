@@ -17,7 +17,6 @@
 #include "tool/pgtune/report/result_columns.hpp"
 #include "tool/pgtune/report/result_json.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
-#include "tool/pgtune/report/verdict_explanation.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/answer/answered.hpp"

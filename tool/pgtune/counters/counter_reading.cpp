@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "tool/pgtune/cli/scratch_folder.hpp"
+#include "tool/pgtune/cli/output_file.hpp"
 #include "tool/pgtune/counters/profiler.hpp"
 #include "tuner/protocol/codec.hpp"
 

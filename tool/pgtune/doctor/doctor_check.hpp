@@ -3,10 +3,14 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "tool/pgtune/cli/paths.hpp"
 #include "tool/pgtune/cli/terminal/terminal.hpp"
+#include "tuner/util/result.hpp"
 
 namespace pgtune::tool {
 
@@ -30,5 +34,22 @@ struct Check {
 [[nodiscard]] std::string checks_text(const std::vector<Check>& checks, const Terminal& terminal);
 /// [{"name", "state": "ok" | "note" | "missing", "finding", "remedy"?}]
 [[nodiscard]] nlohmann::json checks_json(const std::vector<Check>& checks);
+
+// `pgtune doctor`, the part about files: configuration, database, file system, space.
+
+/// Looks, and changes nothing: a database that is not there yet is not created.
+[[nodiscard]] std::vector<Check> file_checks(const Paths& paths, const std::filesystem::path& database);
+
+// `pgtune doctor`, the part about CUDA and the GPU: asks the worker's doctor role and judges what it says.
+
+/// The worker's JSON line (tool/worker/roles.hpp) about `gpu`, an ordinal or UUID. Errors (environment): there is no
+/// worker, or it does not answer.
+[[nodiscard]] Result<nlohmann::json> ask_worker(const std::string& worker_path, const std::string& gpu);
+
+/// Judges such a line. Throws nlohmann::json::exception where it is not one.
+[[nodiscard]] std::vector<Check> gpu_checks(const nlohmann::json& facts);
+
+/// What can be said without a worker. `driver_folder`: /proc/driver/nvidia.
+[[nodiscard]] std::vector<Check> checks_without_worker(const Error& problem, const std::string& driver_folder);
 
 }  // namespace pgtune::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/doctor/doctor_gpu.hpp"
+#include "tool/pgtune/doctor/doctor_check.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

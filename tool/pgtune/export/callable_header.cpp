@@ -12,7 +12,6 @@
 #include "pgtune_exported.hpp"
 #include "tool/pgtune/export/callable_tables.hpp"
 #include "tool/pgtune/export/cpp_names.hpp"
-#include "tool/pgtune/export/cuda_words.hpp"
 #include "tool/pgtune/export/export_sources.hpp"
 #include "tool/pgtune/export/operation_code.hpp"
 #include "tool/pgtune/export/template_code.hpp"

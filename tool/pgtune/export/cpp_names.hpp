@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "tuner/model/element_type.hpp"
+
 namespace pgtune::tool {
 
 /// A keyword or alternative token (`and`, `xor_eq`, ...) of C++17 or C++20.
@@ -26,5 +28,15 @@ namespace pgtune::tool {
 
 /// Text that is safe inside a // comment.
 [[nodiscard]] std::string cpp_comment(const std::string& text);
+
+// How exported headers write what cuda.h names, and pgtune's own words as C++.
+
+/// The enumerator of CUtensorMapDataType.
+[[nodiscard]] std::string_view cuda_tensor_type(TensorType type);
+
+/// The enums Type, Element and Activation: the words of the model's tables.
+[[nodiscard]] std::string word_enums();
+/// The tables behind them: kTypes, kElements, kActivationLabels.
+[[nodiscard]] std::string word_tables();
 
 }  // namespace pgtune::tool

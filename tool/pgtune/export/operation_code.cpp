@@ -10,7 +10,6 @@
 
 #include "tool/pgtune/export/callable_tables.hpp"
 #include "tool/pgtune/export/cpp_names.hpp"
-#include "tool/pgtune/export/cuda_words.hpp"
 #include "tool/pgtune/export/export_sources.hpp"
 #include "tuner/util/identifier.hpp"
 

@@ -10,7 +10,6 @@
 #include <set>
 
 #include "tool/pgtune/export/cpp_names.hpp"
-#include "tool/pgtune/export/cuda_words.hpp"
 #include "tuner/template/builtin_names.hpp"
 
 namespace pgtune::tool {

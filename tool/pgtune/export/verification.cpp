@@ -11,7 +11,6 @@
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/output_file.hpp"
-#include "tool/pgtune/cli/scratch_folder.hpp"
 #include "tool/pgtune/cli/toolkit_program.hpp"
 #include "tool/pgtune/export/callable_package.hpp"
 #include "tool/pgtune/export/export_sources.hpp"

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <future>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,11 +18,13 @@
 #include "db/queries/queries.hpp"
 #include "pgtune_recordings.hpp"
 #include "pgtune_unbiased.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/learning/learned_expectation.hpp"
-#include "tool/pgtune/learning/searched_before.hpp"
 #include "tool/pgtune/learning/settled_clocks.hpp"
 #include "tool/pgtune/recording/recordings.hpp"
 #include "tuner/model/device_class.hpp"
+#include "tuner/session/expected_times.hpp"
+#include "tuner/space/enumerate.hpp"
 #include "tuner/template/template_source.hpp"
 #include "tuner/util/own_files.hpp"
 
@@ -223,6 +227,56 @@ ModelSource trained_settled_clocks(Context& context, const fs::path& database, O
 session::PredictorSource trained_model_before(Context& context, const fs::path& database, OwnTemplates templates) {
   return [models = std::make_shared<ModelsBefore>(context, database, std::move(templates))](
              const Problem& problem, const DeviceInfo& device) { return models->of(problem, device); };
+}
+
+std::optional<Guess> guess_variant(const search::Predictor& model, const space::TemplateSet& templates,
+                                   const Problem& problem, const DeviceInfo& device) {
+  const auto variants = value_or_throw(space::legal_variants(templates, problem, device)).variants;
+  if (variants.empty()) return std::nullopt;
+  const auto expected = value_or_throw(session::expected_times(model, templates, problem, device, variants));
+  const auto least = std::min_element(expected.log_times.begin(), expected.log_times.end());
+  const Variant& chosen = variants[static_cast<std::size_t>(least - expected.log_times.begin())];
+  return Guess{chosen, model.loss(), model.has_seen(device_class(device).hardware()),
+               model.has_seen_template(chosen.template_name), variants.size()};
+}
+
+std::string loss_text(const search::Predictor::Loss& loss) {
+  return fmt::format("{:.1f} % slower than the best (median), {:.1f} % or more in one of ten", 100 * loss.median,
+                     100 * loss.p90);
+}
+
+namespace {
+
+/// Of a number of searches that count: 0, 1, 2, 3, 4, 6, 8, 12, 16, 24 and so on.
+constexpr int kBits = 2;
+
+std::size_t rounded_down(std::size_t count) {
+  const int dropped = std::max(0, static_cast<int>(std::bit_width(count)) - kBits);
+  return count >> dropped << dropped;
+}
+
+bool ends_before(const db::SessionRow& a, const db::SessionRow& b) {
+  return std::tie(a.finished_at, a.uid) < std::tie(b.finished_at, b.uid);
+}
+
+}  // namespace
+
+std::vector<db::SessionRow> searched_before(std::vector<db::SessionRow> searches, const std::string& problem_key,
+                                            const std::string& device_class) {
+  std::string first;  // start of the problem's first search
+  for (const db::SessionRow& row : searches) {
+    if (row.problem_key != problem_key || row.device_class != device_class) continue;
+    if (first.empty() || row.started_at < first) first = row.started_at;
+  }
+  std::erase_if(searches, [&](const db::SessionRow& row) {
+    return row.finished_at.empty() || (!first.empty() && row.finished_at > first);
+  });
+  const std::size_t count = rounded_down(searches.size());
+  if (count == searches.size()) return searches;
+  std::vector<db::SessionRow> by_end = searches;
+  std::sort(by_end.begin(), by_end.end(), ends_before);
+  std::erase_if(searches, [&](const db::SessionRow& row) { return !ends_before(row, by_end[count]); });
+  return searches;
 }
 
 }  // namespace pgtune::tool

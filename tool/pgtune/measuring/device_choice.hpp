@@ -2,6 +2,8 @@
 // --device: from the text of the option to a GPU to measure on, or to recordings.
 #pragma once
 
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +12,11 @@
 
 #include "db/database.hpp"
 #include "tool/pgtune/cli/context.hpp"
+#include "tool/pgtune/cli/paths.hpp"
+#include "tool/pgtune/cli/terminal/terminal.hpp"
+#include "tuner/device/device_list.hpp"
 #include "tuner/model/records.hpp"
+#include "tuner/session/search_session.hpp"
 
 namespace pgtune::tool {
 
@@ -52,5 +58,31 @@ void require_gpu(const DeviceChoice& choice, std::string_view what);
 /// For commands that need no GPU: facts about the device or architecture that `option` names. Throws CommandError as
 /// choose_device() does, with the architectures named.
 [[nodiscard]] DeviceInfo device_or_architecture(Context& context, const std::string& option);
+
+// What a command that measures says first, on standard error: clocks, device, regime, database.
+
+struct Announcement {
+  const DeviceChoice& choice;
+  const session::SessionOptions& session;       ///< its conditions with the clock that is locked
+  std::string database;                         ///< the file
+  std::vector<std::string> clock_notes = {};    ///< what locking them left to say
+  std::vector<std::string> other_devices = {};  ///< DeviceChoice::description of those that work beside it
+  bool clock_unknown = false;                   ///< of a plan: it shows when it is locked
+};
+
+void announce(Terminal& terminal, const Announcement& announcement);
+
+// The GPU of this machine without asking CUDA, which takes longer than an answer from the database may.
+
+/// The limits of the GPU with a UUID: device::gpu_limits() outside tests.
+using ReadLimits = std::function<Result<device::GpuLimits>(const std::string& uuid)>;
+
+/// What the database knows of this machine's GPU, with the power limit that it has now, where the kernel driver shows
+/// exactly one, it is the one that `option` (--device) means, neither it nor the driver changed since, and it is not
+/// divided into instances. Nothing where any of that is in doubt. `driver_folder` is /proc/driver/nvidia outside tests.
+[[nodiscard]] std::optional<DeviceInfo> known_gpu(const db::Database& database, const std::string& option,
+                                                  const Environment& environment,
+                                                  const std::filesystem::path& driver_folder,
+                                                  const ReadLimits& read_limits);
 
 }  // namespace pgtune::tool

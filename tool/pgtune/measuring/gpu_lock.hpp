@@ -5,10 +5,12 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
 
+#include "tool/pgtune/cli/context.hpp"
 #include "tuner/util/file_descriptor.hpp"
 #include "tuner/util/result.hpp"
 
@@ -36,5 +38,12 @@ class GpuLock {
 
   FileDescriptor file_;
 };
+
+// The lock of a GPU for a command, which tells its user who has it and may wait.
+
+/// Takes the lock of the GPU `uuid`, in messages `name`. Where another process has it, waits with `wait` until
+/// `give_up` says that it is not worth it any more, which gives nothing; else throws CommandError (environment).
+[[nodiscard]] std::optional<GpuLock> lock_gpu(Context& context, const std::string& uuid, const std::string& name,
+                                              bool wait, const std::function<bool()>& give_up);
 
 }  // namespace pgtune::tool

@@ -6,7 +6,7 @@
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/terminal/live_line.hpp"
-#include "tool/pgtune/measuring/announcement.hpp"
+#include "tool/pgtune/measuring/device_choice.hpp"
 #include "tool/pgtune/measuring/fleet.hpp"
 #include "tool/pgtune/measuring/measuring_run.hpp"
 #include "tuner/model/device_class.hpp"

@@ -7,7 +7,6 @@
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
-#include "tool/pgtune/cli/options/number_options.hpp"
 
 namespace pgtune::tool {
 namespace {

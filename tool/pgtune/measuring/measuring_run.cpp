@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tool/pgtune/measuring/gpu_wait.hpp"
+#include "tool/pgtune/measuring/gpu_lock.hpp"
 #include "tuner/device/worker_device.hpp"
 #include "tuner/session/answer/answered.hpp"
 #include "tuner/util/quiet_thread.hpp"

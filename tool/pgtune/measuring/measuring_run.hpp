@@ -8,16 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "tool/pgtune/cli/exit_code.hpp"
-#include "tool/pgtune/cli/terminal/progress_view.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/terminal/live_line.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/measuring/clock_guard.hpp"
-#include "tool/pgtune/measuring/counter_report.hpp"
 #include "tool/pgtune/measuring/database_store.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
 #include "tool/pgtune/measuring/gpu_lock.hpp"
 #include "tool/pgtune/measuring/measuring_options.hpp"
 #include "tool/pgtune/measuring/signals.hpp"
+#include "tool/pgtune/measuring/stored_counters.hpp"
 #include "tuner/device/compile_service.hpp"
 #include "tuner/device/neighbour_clocks.hpp"
 #include "tuner/session/bench_session.hpp"

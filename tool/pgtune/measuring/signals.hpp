@@ -6,7 +6,7 @@
 #include <atomic>
 #include <optional>
 
-#include "tool/pgtune/cli/exit_code.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
 
 namespace pgtune::tool {
 

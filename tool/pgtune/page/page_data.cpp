@@ -2,25 +2,44 @@
 #include "tool/pgtune/page/page_data.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "db/queries/queries.hpp"
 #include "db/sqlite/timestamp.hpp"
 #include "tool/pgtune/cli/build_facts.hpp"
 #include "tool/pgtune/cli/version.hpp"
-#include "tool/pgtune/page/problem_data.hpp"
-#include "tool/pgtune/page/sample_data.hpp"
-#include "tool/pgtune/page/search_data.hpp"
-#include "tool/pgtune/report/board_groups.hpp"
-#include "tool/pgtune/report/comparison.hpp"
+#include "tool/pgtune/report/boards_report.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
 #include "tool/pgtune/report/roofline_report.hpp"
-#include "tool/pgtune/report/speed_figures.hpp"
+#include "tool/pgtune/report/speed_report.hpp"
 
 namespace pgtune::tool {
+
+nlohmann::json compact(double value, int digits) {
+  if (!std::isfinite(value)) return nullptr;
+  // By way of text: JSON writes the shortest digits that give the number back, and those are these.
+  const double rounded = std::strtod(fmt::format("{:.{}e}", value, digits - 1).c_str(), nullptr);
+  constexpr double kLargestWhole = 1e15;
+  if (rounded == std::floor(rounded) && std::abs(rounded) < kLargestWhole)
+    return static_cast<std::int64_t>(rounded);  // without ".0"
+  return rounded;
+}
+
+nlohmann::json compact_positive(double value, int digits) {
+  return value > 0 ? compact(value, digits) : nlohmann::json(nullptr);
+}
+
+std::size_t SharedTexts::number_of(const std::string& text) {
+  const auto [place, added] = numbers_.try_emplace(text, texts_.size());
+  if (added) texts_.push_back(text);
+  return place->second;
+}
+
 namespace {
 
 using nlohmann::json;

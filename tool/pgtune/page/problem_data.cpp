@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/page/problem_data.hpp"
+#include "tool/pgtune/page/page_data.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,7 @@
 #include "tool/pgtune/report/counters_view.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
-#include "tool/pgtune/report/speed_figures.hpp"
-#include "tool/pgtune/report/verdict_explanation.hpp"
+#include "tool/pgtune/report/speed_report.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/session/answer/answered.hpp"
 

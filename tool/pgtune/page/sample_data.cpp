@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/page/sample_data.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tool/pgtune/page/compact.hpp"
+#include "tool/pgtune/page/page_data.hpp"
 #include "tuner/model/contender.hpp"
 #include "tuner/stats/descriptive.hpp"
 

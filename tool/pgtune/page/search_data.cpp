@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/page/search_data.hpp"
+#include "tool/pgtune/page/page_data.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,7 +2,12 @@
 #include "tool/pgtune/report/answer_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
+#include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/report/energy_view.hpp"
 #include "tuner/stats/interval.hpp"
 
 namespace pgtune::tool {
@@ -100,6 +105,173 @@ std::string conditions_text(const Conditions& conditions) {
                      conditions.locked_sm_clock_hz > 0
                          ? fmt::format("locked at {:.0f} MHz", conditions.locked_sm_clock_hz / 1e6)
                          : "observed");
+}
+
+namespace {
+
+/// "8 finalists of 34 that raced; 1 round was void and repeated; GPU time: screen 12s, ..."
+std::string final_text(const session::Answer& answer) {
+  if (!answer.from_final) return {};
+  const std::size_t finalists = answer.ranking.size();
+  std::string text = fmt::format("{} finalist{}", finalists, finalists == 1 ? "" : "s");
+  if (answer.raced > 0) text += fmt::format(" of {} that raced", answer.raced);
+  if (answer.voided_rounds > 0)
+    text += fmt::format("; {} round{} void and repeated", answer.voided_rounds,
+                        answer.voided_rounds == 1 ? " was" : "s were");
+  if (answer.confirm_rounds > 0)
+    text +=
+        fmt::format("; the figures of #1 and cuBLASLt are from {} rounds after it was chosen", answer.confirm_rounds);
+  const session::StageTimes& stages = answer.stages;
+  text += fmt::format("; GPU time: screen {}, floor {}, race {}, final {}", duration_text(stages.screen_s),
+                      duration_text(stages.floor_s), duration_text(stages.race_s), duration_text(stages.final_s));
+  if (stages.confirm_s > 0) text += fmt::format(", confirm {}", duration_text(stages.confirm_s));
+  if (stages.verify_s > 0) text += fmt::format(", verify {}", duration_text(stages.verify_s));
+  if (stages.prepare_s > 0)
+    text += fmt::format("; {} before them for data, reference and baseline, {} for its steady run",
+                        duration_text(stages.prepare_s), duration_text(stages.steady_s));
+  return text;
+}
+
+}  // namespace
+
+std::string energy_table(const Problem& problem, const session::Answer& answer) {
+  std::vector<TextTable::Column> columns = energy_columns(problem.speed_unit());
+  columns.insert(columns.begin(), {"energy"});
+  TextTable table(std::move(columns));
+  bool any_pareto = false;
+  const auto add = [&](const std::string& name, const session::EnergySummary& energy) {
+    std::vector<std::string> cells = energy_cells(energy, problem);
+    cells.insert(cells.begin(), name);
+    table.add_row(std::move(cells));
+  };
+  int place = 0;
+  for (const session::RankedVariant& ranked : answer.ranking) {
+    ++place;
+    any_pareto = any_pareto || ranked.pareto;
+    if (ranked.energy) add(fmt::format("#{}{}", place, ranked.pareto ? " *" : ""), *ranked.energy);
+  }
+  if (table.empty()) return {};
+  if (answer.baseline_energy) add(fmt::format("{} best", baseline_name(answer)), *answer.baseline_energy);
+  std::string out = table.text();
+  if (any_pareto) out += "* on the Pareto list: no finalist is both faster and needs less energy\n";
+  return out + '\n';
+}
+
+std::string answer_facts(const session::Answer& answer, const Conditions& conditions) {
+  std::string out;
+  const session::RankedVariant& best = answer.best();
+  out += fact("verdict", verdict_text(best, answer.floor.margin, answer.from_final, baseline_name(answer)));
+  out += fact("cycles", cycles_text(best, answer.floor.margin, baseline_name(answer)));
+  if (best.energy && answer.baseline_energy)
+    out += fact("energy", energy_verdict(*best.energy, *answer.baseline_energy, baseline_name(answer)));
+  if (best.settled_energy && answer.baseline_settled_energy)
+    out += fact("joules",
+                settled_energy_text(*best.settled_energy, *answer.baseline_settled_energy, baseline_name(answer)));
+  if (answer.objective != session::Objective::kTime)
+    out += fact("objective", answer.objective == session::Objective::kEnergy
+                                 ? "energy: joules of one launch decided, the time where those tie"
+                                 : "edp: joules times seconds of one launch decided, the time where those tie");
+  if (answer.idle_power_w) out += fact("idle", fmt::format("{:.0f} W, part of the watts above", *answer.idle_power_w));
+  out += fact("clocks", clocks_text(answer));
+  out += fact("noise", noise_text(answer.floor));
+  out += fact("regime", conditions_text(conditions));
+  out += fact("sampling", sampling_text(answer, conditions));
+  out += fact("final", final_text(answer));
+  for (const std::string& note : answer.notes) out += fact("note", note);
+  if (!answer.ties.empty())
+    out +=
+        fact("ties", fmt::format("{} variant{} could not be told apart from the best; {} was taken", answer.ties.size(),
+                                 answer.ties.size() == 1 ? "" : "s",
+                                 answer.objective == session::Objective::kTime ? "the smaller one" : "the faster one"));
+  return out;
+}
+
+std::string versions_text(const std::vector<OtherVersion>& others) {
+  constexpr std::size_t kHashShown = 8;
+  if (others.empty()) return {};
+  std::vector<std::string> named;
+  for (const OtherVersion& other : others)
+    named.push_back(fmt::format("{} ({}, here {})", other.name, other.measured_hash.substr(0, kHashShown),
+                                other.built_hash.substr(0, kHashShown)));
+  return fmt::format(
+      "measured with another version of {} than this build's: a hint, not a measurement of this build's kernels",
+      fmt::join(named, ", "));
+}
+
+nlohmann::json other_versions_json(const std::vector<OtherVersion>& others) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const OtherVersion& other : others) out.push_back(other.name);
+  return out;
+}
+
+namespace {
+
+std::string comparison_step(const session::Answer& answer) {
+  const session::RankedVariant& best = answer.best();
+  const std::string where =
+      answer.confirm_rounds > 0
+          ? fmt::format("each of {} rounds that were measured after the final had chosen", answer.confirm_rounds)
+          : "each round of the final";
+  return fmt::format(
+      "In {} both took turns, and the time of {}'s best was divided by the winner's. The mean of these ratios is "
+      "{:.3f}, and with 95 % confidence it is {}.",
+      where, baseline_name(answer), best.ratio_to_baseline, interval_text(best.ratio_low, best.ratio_high));
+}
+
+std::string margin_step(const session::Answer& answer) {
+  const double percent = 100 * answer.floor.margin;
+  if (answer.floor.rounds > 0)
+    return fmt::format(
+        "Less than {:.2f} % counts as a tie: twice what {}'s best differed from itself in {} rounds (+-{:.2f} %), and "
+        "0.3 % at least.",
+        percent, baseline_name(answer), answer.floor.rounds, 100 * answer.floor.half_width);
+  return fmt::format("Less than {:.2f} % counts as a tie; how much this session scattered was not measured.", percent);
+}
+
+std::string rule_step(const session::Answer& answer) {
+  const double margin = answer.floor.margin;
+  const std::string tie = fmt::format("{:.3f} to {:.3f}", 1 / (1 + margin), 1 + margin);
+  switch (answer.best().verdict) {
+    case stats::Verdict::kFaster:
+    case stats::Verdict::kFasterThroughPower:
+      return fmt::format("The whole interval is above 1, and not all of it within {}: it is faster.", tie);
+    case stats::Verdict::kSlower:
+      return fmt::format("The whole interval is below 1, and not all of it within {}: it is slower.", tie);
+    case stats::Verdict::kTie:
+      return fmt::format("The whole interval is within {}: a tie, on whichever side of 1 it lies.", tie);
+    case stats::Verdict::kUnclear:
+      break;
+  }
+  return fmt::format(
+      "The interval contains 1 and goes beyond {}: neither a tie nor a difference is shown. More rounds (bench "
+      "--rounds) or a "
+      "quieter GPU make it narrower.",
+      tie);
+}
+
+/// Of a faster winner: whether its clock had a part in it. Empty for the others.
+std::string cycles_step(const session::RankedVariant& best) {
+  if (best.verdict != stats::Verdict::kFaster && best.verdict != stats::Verdict::kFasterThroughPower) return {};
+  if (!(best.cycles_ratio > 0)) return "No clock was measured: whether it needs fewer clock cycles is not known.";
+  const std::string cycles =
+      fmt::format("In clock cycles the ratio is {}", ratio_text(best.cycles_ratio, best.cycles_low, best.cycles_high));
+  if (best.verdict == stats::Verdict::kFaster) return cycles + ", above 1 too: it needs fewer of them.";
+  return cycles +
+         ", and not surely above 1: it is faster because its clock ran higher in the same power budget, \"through "
+         "power\".";
+}
+
+}  // namespace
+
+std::vector<std::string> explain_verdict(const session::Answer& answer, const Conditions& conditions) {
+  if (!answer.from_final)
+    return {
+        "The search was stopped before its final was whole. Times from screening, each variant measured by itself, "
+        "give no verdict; the same search goes on where this one stopped."};
+  std::vector<std::string> steps{comparison_step(answer), margin_step(answer), rule_step(answer)};
+  if (const std::string cycles = cycles_step(answer.best()); !cycles.empty()) steps.push_back(cycles);
+  steps.push_back("Samples were " + sampling_text(answer, conditions) + ".");
+  return steps;
 }
 
 }  // namespace pgtune::tool

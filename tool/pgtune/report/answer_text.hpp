@@ -3,10 +3,14 @@
 // interval.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tuner/model/conditions.hpp"
+#include "tuner/model/problem.hpp"
 #include "tuner/session/answer/answer.hpp"
 
 namespace pgtune::tool {
@@ -43,5 +47,32 @@ namespace pgtune::tool {
 
 /// "sustained, L2 rotated, uniform data, clocks observed", with the data's seed where it is not the default.
 [[nodiscard]] std::string conditions_text(const Conditions& conditions);
+
+// The tables and labelled lines under a table of times: energy, verdict, noise and what else the numbers rest on. Every
+// line ends in a newline and has at most 80 columns.
+
+/// Energy of the ranking and of the baseline, with the Pareto list; empty where none was measured.
+[[nodiscard]] std::string energy_table(const Problem& problem, const session::Answer& answer);
+/// Verdict, cycles, energy, clocks, noise, regime, sampling, final, notes and ties: one fact each.
+[[nodiscard]] std::string answer_facts(const session::Answer& answer, const Conditions& conditions);
+
+// Results of templates that this build has in another version: hints, not measurements of its kernels.
+
+/// A template that was measured under another content hash than this build's.
+struct OtherVersion {
+  std::string name, measured_hash, built_hash;
+};
+
+/// "measured with another version of gemm_wgmma (1a2b3c4d, here 5e6f7a8b) than this build's: a hint, ..."; empty where
+/// there are none.
+[[nodiscard]] std::string versions_text(const std::vector<OtherVersion>& others);
+/// The templates' names.
+[[nodiscard]] nlohmann::json other_versions_json(const std::vector<OtherVersion>& others);
+
+// How a verdict came about, step by step in whole sentences: what was compared, how exactly it is known, what counts as
+// a tie, and which rule of stats::verdict() applied.
+
+/// Each a step; at least one.
+[[nodiscard]] std::vector<std::string> explain_verdict(const session::Answer& answer, const Conditions& conditions);
 
 }  // namespace pgtune::tool

@@ -9,8 +9,8 @@
 
 #include "tool/pgtune/cli/terminal/terminal.hpp"
 #include "tool/pgtune/measuring/chosen_variants.hpp"
-#include "tool/pgtune/measuring/counter_report.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
+#include "tool/pgtune/measuring/stored_counters.hpp"
 #include "tuner/session/bench_session.hpp"
 
 namespace pgtune::tool {

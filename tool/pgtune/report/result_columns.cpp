@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tool/pgtune/cli/terminal/csv_writer.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/result_json.hpp"

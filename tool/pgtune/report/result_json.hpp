@@ -4,9 +4,32 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "tool/pgtune/report/search_outcome.hpp"
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tool/pgtune/measuring/device_choice.hpp"
+#include "tool/pgtune/measuring/stored_counters.hpp"
+#include "tool/pgtune/report/answer_text.hpp"
+#include "tuner/session/search_session.hpp"
+#include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
+
+// One finished search with what is needed to show it.
+
+struct SearchOutcome {
+  Problem problem;
+  space::TemplateSet templates;  ///< that were searched
+  DeviceChoice device;
+  Conditions conditions;
+  session::SearchResult result;
+  std::string database;                        ///< file the answer is stored in
+  std::optional<CounterReport> counters = {};  ///< of the winner; nothing where they were not asked for
+  /// Version of the pgtune that measured a recorded answer; nothing where it was measured on this machine.
+  std::optional<std::string> recorded_by = {};
+  std::vector<OtherVersion> other_versions = {};  ///< of a recorded answer: the best variant's, if any
+};
 
 /// "locked_sm_clock_hz" is null where the clock was observed; "key" is Conditions::key().
 [[nodiscard]] nlohmann::json conditions_json(const Conditions& conditions);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tool/pgtune/cli/terminal/terminal.hpp"
-#include "tool/pgtune/report/search_outcome.hpp"
+#include "tool/pgtune/report/result_json.hpp"
 
 namespace pgtune::tool {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tool/pgtune/cli/context.hpp"
-#include "tool/pgtune/measuring/counter_report.hpp"
+#include "tool/pgtune/measuring/stored_counters.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
 
 namespace pgtune::tool {

@@ -2,19 +2,63 @@
 #include "tool/pgtune/report/speed_report.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <string_view>
+#include <tuple>
 
-#include "tool/pgtune/cli/terminal/csv_writer.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
-#include "tool/pgtune/report/speed_figures.hpp"
+#include "tuner/model/device_class.hpp"
+#include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::tool {
+
+SpeedFigures speed_figures(const StoredResult& result) {
+  const session::RankedVariant& best = result.answer.best();
+  const double best_s = result.answer.baseline_best_s;
+  SpeedFigures figures;
+  figures.tflops = best.tflops;
+  // Against the best algorithm the paired ratio of the rounds is shown, never a quotient of two medians; the first
+  // heuristic is scaled from it by the two baselines' medians of the same rounds.
+  figures.percent_of_best = 100 * best.ratio_to_baseline;
+  figures.percent_of_first = best_s > 0 ? figures.percent_of_best * result.answer.baseline_first_s / best_s : 0;
+  figures.spread_percent = 100 * best.spread;
+  return figures;
+}
+
+std::vector<KindSummary> summarise_kinds(const std::vector<const StoredResult*>& results) {
+  std::map<std::pair<KindOrder, std::string>, std::vector<const StoredResult*>> by_kind;
+  for (const StoredResult* result : results) {
+    by_kind[{result->problem.kind_order(), baseline_name(result->answer)}].push_back(result);
+  }
+  std::vector<KindSummary> out;
+  for (const auto& [key, of_kind] : by_kind) {
+    KindSummary summary;
+    summary.kind = of_kind.front()->problem.kind();
+    summary.baseline = baseline_name(of_kind.front()->answer);
+    summary.problems = of_kind.size();
+    std::vector<double> of_best, of_first;
+    for (const StoredResult* result : of_kind) {
+      const SpeedFigures figures = speed_figures(*result);
+      of_best.push_back(figures.percent_of_best);
+      of_first.push_back(figures.percent_of_first);
+      ++summary.verdicts[std::string(verdict_word(result->answer.best(), result->answer.from_final))];
+    }
+    const auto [least, most] = std::minmax_element(of_best.begin(), of_best.end());
+    summary.percent_of_best = stats::geometric_mean(of_best);
+    summary.percent_of_first = stats::geometric_mean(of_first);
+    summary.least_percent = *least;
+    summary.most_percent = *most;
+    out.push_back(std::move(summary));
+  }
+  return out;
+}
+
 namespace {
 
 std::string short_verdict(const session::Answer& answer) {
@@ -129,6 +173,45 @@ std::string speed_report_csv(const std::vector<StoredResult>& results) {
     csv.add_row(cells);
   }
   return csv.text();
+}
+
+namespace {
+
+auto compared_key(const StoredResult& result) {
+  return std::make_tuple(result.row.problem_key, device_class(result.device).hardware(), result.row.recorded,
+                         result.row.conditions_key);
+}
+
+using Newest = std::map<decltype(compared_key(std::declval<const StoredResult&>())), const StoredResult*>;
+
+Newest newest_of(const std::vector<StoredResult>& results) {
+  Newest newest;
+  for (const StoredResult& result : results) {
+    const StoredResult*& known = newest[compared_key(result)];
+    if (known == nullptr || result.row.session > known->row.session) known = &result;
+  }
+  return newest;
+}
+
+double quotient(double dividend, double divisor) { return divisor > 0 ? dividend / divisor : 0; }
+
+}  // namespace
+
+std::vector<ComparedResult> compare_results(const std::vector<StoredResult>& before,
+                                            const std::vector<StoredResult>& after) {
+  const Newest olds = newest_of(before), news = newest_of(after);
+  std::vector<ComparedResult> out;
+  for (const StoredResult& result : after) {
+    const auto key = compared_key(result);
+    const auto old = olds.find(key);
+    if (old == olds.end() || news.at(key) != &result) continue;
+    const session::Answer &then = old->second->answer, &now = result.answer;
+    const double margin = std::max(then.floor.margin, now.floor.margin);
+    out.push_back({old->second, &result, session::held(then.best(), now.best(), margin).held,
+                   quotient(then.best().time_s, now.best().time_s),
+                   quotient(then.baseline_best_s, now.baseline_best_s)});
+  }
+  return out;
 }
 
 }  // namespace pgtune::tool

@@ -12,7 +12,7 @@
 #include "tool/pgtune/cli/command_line.hpp"
 #include "tool/pgtune/cli/context.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
-#include "tool/pgtune/report/other_version.hpp"
+#include "tool/pgtune/report/answer_text.hpp"
 #include "tuner/session/store.hpp"
 
 namespace pgtune::tool {

@@ -2,9 +2,12 @@
 // Options that several commands share: --db, --device, --template, --grid, --json.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "tool/pgtune/cli/command_line.hpp"
+#include "tuner/search/strategies.hpp"
+#include "tuner/session/search_session.hpp"
 #include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {
@@ -31,5 +34,25 @@ class GridOption {
  private:
   std::string grid_;
 };
+
+// Numbers and durations of options. CLI11 reads 010 as octal and cuts what does not fit, so options take text.
+
+/// A whole number from `least` on. Throws CommandError (usage) naming the option.
+[[nodiscard]] std::int64_t parse_count(const std::string& option, const std::string& text, std::int64_t least);
+/// --rounds. Throws CommandError (usage).
+[[nodiscard]] int parse_rounds(const std::string& text);
+/// A finite decimal number. Throws CommandError (usage) naming the option.
+[[nodiscard]] double parse_real(const std::string& option, const std::string& text);
+/// A positive time: "60s", "5m", "1h". Throws CommandError (usage) naming the option.
+[[nodiscard]] double parse_seconds(const std::string& option, const std::string& text);
+/// --budget: seconds ("60s", "5m", "1h") or a number of variants ("500"). Throws CommandError (usage).
+[[nodiscard]] session::Budget parse_budget(const std::string& text);
+
+// --strategy: how a search chooses variants.
+
+/// `strategy` has the default when this is called.
+Option add_strategy_option(CommandLine& app, std::string& strategy);
+/// Throws CommandError (usage) with the names there are.
+void require_strategy(const std::string& name);
 
 }  // namespace pgtune::tool

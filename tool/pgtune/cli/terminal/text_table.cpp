@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace pgtune::tool {
@@ -127,6 +128,31 @@ std::string fact_note(const char* label, const std::string& text) {
   std::string out = fact(label, text);
   if (!out.empty()) out.pop_back();
   return out;
+}
+
+namespace {
+
+std::string csv_cell(const std::string& cell) {
+  if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
+  std::string out = "\"";
+  for (const char c : cell) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+std::string csv_number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? fmt::format("{}", *value) : std::string();
+}
+
+CsvWriter::CsvWriter(const std::vector<std::string>& columns) { add_row(columns); }
+
+void CsvWriter::add_row(const std::vector<std::string>& cells) {
+  for (std::size_t c = 0; c < cells.size(); ++c) text_ += (c > 0 ? "," : "") + csv_cell(cells[c]);
+  text_ += '\n';
 }
 
 }  // namespace pgtune::tool

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,5 +52,23 @@ class TextTable {
 [[nodiscard]] std::string fact(const char* label, const std::string& text);
 /// The same without its last line's end, as Terminal::note() takes it.
 [[nodiscard]] std::string fact_note(const char* label, const std::string& text);
+
+// Tables as CSV: a header line, then one line a row, quoted as RFC 4180 says. Lines end in a newline alone, as other
+// tools on this system expect.
+
+/// The shortest decimal text that reads back as `value`; nothing for no value and for what is not finite.
+[[nodiscard]] std::string csv_number(std::optional<double> value);
+
+class CsvWriter {
+ public:
+  /// `columns`: names with their SI unit, such as "time_s".
+  explicit CsvWriter(const std::vector<std::string>& columns);
+  /// One cell a column.
+  void add_row(const std::vector<std::string>& cells);
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
 
 }  // namespace pgtune::tool

@@ -3,11 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "tool/pgtune/cli/command.hpp"
 
 namespace pgtune::tool {
+
+/// copy, merge, dump and prune, in the order of the help.
+[[nodiscard]] std::vector<std::unique_ptr<Command>> make_db_content_commands();
 
 /// -o, --output: a file that must not be there yet.
 void add_output_option(CommandLine& app, std::string& output);

@@ -1,24 +1,121 @@
 // SPDX-License-Identifier: MIT
-// `pgtune db prune`: drops results that are no longer wanted.
-#include "db/upkeep/prune.hpp"
-
+// `pgtune db copy`, `merge`, `dump` and `prune`: databases made of others, and rows taken out.
 #include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
+
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "db/upkeep/dump.hpp"
+#include "db/upkeep/merge.hpp"
+#include "db/upkeep/prune.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
-#include "tool/pgtune/cli/options/number_options.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
-#include "tool/pgtune/commands/db/db_commands.hpp"
+#include "tool/pgtune/commands/db_commands.hpp"
 
 namespace pgtune::tool {
 namespace {
 
 using nlohmann::json;
+
+class MergeCommand final : public Command {
+ public:
+  std::string name() const override { return "merge"; }
+  std::string description() const override { return "Write the results of several databases into a new one"; }
+  std::string examples() const override {
+    return "pgtune db merge node1.db node2.db -o all.db\n"
+           "pgtune db merge all.db node3.db -o new.db && mv new.db all.db";
+  }
+
+  void add_options(CommandLine& app) override {
+    app.add_option("FILES", inputs_, "Databases to merge, in any order; a session that is in several is taken once")
+        .option_text("FILE...")
+        .required();
+    add_output_option(app, output_);
+    add_json_option(app, json_);
+  }
+
+  ExitCode run(Context& context) override {
+    require_new_file(output_);
+    const db::MergeReport report = db::merge({inputs_.begin(), inputs_.end()}, output_, context.record_checks());
+    json inputs = json::array();
+    std::int64_t held = 0;
+    for (const db::MergedInput& input : report.inputs) {
+      inputs.push_back({{"path", input.path.string()}, {"sessions", input.sessions}, {"taken", input.taken}});
+      held += input.sessions;
+    }
+    if (json_)
+      context.terminal().print(fmt::format(
+          "{}\n", json({{"output", output_}, {"sessions", report.sessions}, {"inputs", std::move(inputs)}}).dump(2)));
+    const std::int64_t repeated = held - report.sessions;
+    context.terminal().note(fmt::format("wrote {}: {} from {}{}", output_, counted(report.sessions, "session"),
+                                        counted(static_cast<std::int64_t>(report.inputs.size()), "file"),
+                                        repeated > 0 ? fmt::format("; {} left out", counted(repeated, "repeat")) : ""));
+    return ExitCode::kDone;
+  }
+
+ private:
+  std::vector<std::string> inputs_;
+  std::string output_;
+  bool json_ = false;
+};
+
+class CopyCommand final : public Command {
+ public:
+  std::string name() const override { return "copy"; }
+  std::string description() const override { return "Write a compact single-file copy, fit to be used as a recording"; }
+  std::string examples() const override { return "pgtune db copy -o recording.db.zst"; }
+
+  void add_options(CommandLine& app) override {
+    add_database_option(app, database_);
+    add_output_option(app, output_);
+  }
+
+  ExitCode run(Context& context) override {
+    require_new_file(output_);
+    const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);
+    if (const auto problems = db::damage(database, context.record_checks()); !problems.empty())
+      throw db::Error(fmt::format("database {} is damaged ({}). Nothing was copied. Restore it from a copy, or move it "
+                                  "aside and search again; 'pgtune db check' lists all that is damaged",
+                                  database.origin(), problems.front()),
+                      0);
+    database.write_compact_copy(output_);
+    context.terminal().note(fmt::format("wrote {}", output_));
+    return ExitCode::kDone;
+  }
+
+ private:
+  std::string database_, output_;
+};
+
+class DumpCommand final : public Command {
+ public:
+  std::string name() const override { return "dump"; }
+  std::string description() const override {
+    return "Print everything as JSON lines, in an order that depends on content only";
+  }
+  std::string examples() const override {
+    return "pgtune db dump > results.jsonl\n"
+           "pgtune db dump --db a.db | sha256sum";
+  }
+
+  void add_options(CommandLine& app) override { add_database_option(app, database_); }
+
+  ExitCode run(Context& context) override {
+    const db::Database database = context.open_database(database_, db::OpenMode::kReadOnly);
+    Terminal& terminal = context.terminal();
+    db::dump(database, [&](const std::string& line) {
+      terminal.print(line);
+      terminal.print("\n");
+    });
+    return ExitCode::kDone;
+  }
+
+ private:
+  std::string database_;
+};
 
 class PruneCommand final : public Command {
  public:
@@ -116,6 +213,13 @@ class PruneCommand final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_db_prune_command() { return std::make_unique<PruneCommand>(); }
+std::vector<std::unique_ptr<Command>> make_db_content_commands() {
+  std::vector<std::unique_ptr<Command>> out;
+  out.push_back(std::make_unique<CopyCommand>());
+  out.push_back(std::make_unique<MergeCommand>());
+  out.push_back(std::make_unique<DumpCommand>());
+  out.push_back(std::make_unique<PruneCommand>());
+  return out;
+}
 
 }  // namespace pgtune::tool

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tool/pgtune/cli/exit_code.hpp"
+#include "tool/pgtune/cli/command_error.hpp"
 
 namespace pgtune::tool {
 namespace {
