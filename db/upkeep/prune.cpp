@@ -54,10 +54,7 @@ std::map<RowId, std::set<RowId>> lenders(const Database& database) {
 class Judge {
  public:
   Judge(const PruneRules& rules, const Database& database)
-      : rules_(rules),
-        active_(recently_active(database)),
-        templates_(tried_templates(database)),
-        lenders_(lenders(database)) {}
+      : rules_(rules), active_(recently_active(database)), lenders_(lenders(database)) {}
 
   /// Why the session goes; empty where it stays.
   std::string reason(const SessionRow& session) {
@@ -69,14 +66,6 @@ class Judge {
  private:
   std::string broken_rule(const SessionRow& session) {
     if (session.recorded) return rules_.recorded ? "recorded on another machine" : "";
-    const std::string old_template = older_template(session.id);
-    const std::string& branch = driver_branches_.try_emplace(session.device_uuid, session.driver_branch).first->second;
-    if (rules_.old_templates && !old_template.empty()) {
-      return "an older content of template " + old_template;
-    }
-    if (rules_.old_drivers && session.driver_branch != branch) {
-      return "driver branch " + session.driver_branch + ", now " + branch;
-    }
     const bool needed = needed_.contains(session.id);
     if (session.finished_at.empty()) {
       return rules_.unfinished && !needed && !active_.contains(session.id) ? "never finished" : "";
@@ -92,23 +81,11 @@ class Judge {
     return "";
   }
 
-  /// The name of a template of which the session has variants of an older content than the newest; empty: none. The
-  /// session's own hash would not do: it is that of a set, and changes with presets, by which no result gets old.
-  std::string older_template(RowId session) {
-    std::string older;
-    for (const TemplateRow& row : templates_[session]) {
-      if (content_hashes_.try_emplace(row.name, row.content_hash).first->second != row.content_hash) older = row.name;
-    }
-    return older;
-  }
-
   using Question = std::tuple<std::string, std::string, std::string, std::string, std::string>;
   PruneRules rules_;
   std::set<RowId> active_;
-  std::map<RowId, std::vector<TemplateRow>> templates_;
   std::map<RowId, std::set<RowId>> lenders_;
   std::set<RowId> needed_;  ///< their trials are in the answers of sessions that stay
-  std::map<std::string, std::string> content_hashes_, driver_branches_;
   std::map<Question, std::int64_t> finished_;
 };
 

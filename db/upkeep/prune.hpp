@@ -18,11 +18,9 @@ namespace pgtune::db {
 struct PruneRules {
   /// Of each problem, device, template name, conditions and kind, all but this many newest finished sessions.
   std::optional<std::int64_t> keep_newest = {};
-  bool any_board = false;      ///< keep_newest counts sessions of all boards of a device class together
-  bool old_templates = false;  ///< sessions with variants of a template of another content than its newest session's
-  bool old_drivers = false;    ///< sessions of a device under another driver branch than its newest session's
-  bool unfinished = false;     ///< sessions that never finished and wrote nothing for kQuietTime: killed ones
-  bool recorded = false;       ///< sessions that come from a recording; other rules leave them alone
+  bool any_board = false;   ///< keep_newest counts sessions of all boards of a device class together
+  bool unfinished = false;  ///< sessions that never finished and wrote nothing for kQuietTime: killed ones
+  bool recorded = false;    ///< sessions that come from a recording; other rules leave them alone
 };
 
 /// How long an unfinished session must have been silent; a running one writes each trial.

@@ -91,44 +91,6 @@ TEST_F(Prune, KeepsTheTrialsThatANewerSearchWentOnWith) {
   EXPECT_EQ(list_sessions(database_).at(0).id, newest);
 }
 
-TEST_F(Prune, DropsOldTemplatesAndDrivers) {
-  TestSession old_template, old_driver, other_template;
-  old_template.template_row.content_hash = "0ld";
-  old_driver.device.driver_version = "550.1";
-  other_template.template_row = {"mine", "0ld"};
-  const auto with_old_template = session(old_template), with_old_driver = session(old_driver);
-  session(other_template);
-  session({});
-  EXPECT_THAT(pruned({.old_templates = true}), ElementsAre(with_old_template));
-  EXPECT_THAT(pruned({.old_drivers = true}), ElementsAre(with_old_driver));
-  EXPECT_EQ(list_sessions(database_).size(), 2U);
-}
-
-TEST_F(Prune, KeepsWhatWasMeasuredOverAnotherPreset) {
-  TestSession one_preset, another;
-  one_preset.template_row = {"mine+yours", "1"};
-  another.template_row = {"mine+yours", "2"};
-  for (const TestSession& sample : {one_preset, another}) {
-    TrialRow trial = good_trial("A=1");
-    trial.variant.origin = {"mine", "c0ffee"};
-    save_trial(database_, sample.begin(database_), trial);
-  }
-  EXPECT_THAT(pruned({.old_templates = true}), IsEmpty());
-}
-
-TEST_F(Prune, DropsRoundsOfAnOldTemplateWithoutTrialsOfTheirOwn) {
-  const auto with_rounds_of = [&](const std::string& content) {
-    const RowId id = TestSession().begin(database_);
-    ContenderSamplesRow row = testing::rounds_of("A=1", {testing::sample(1)});
-    std::get<VariantRow>(row.contender).origin = {"mine", content};
-    save_rounds(database_, id, Stage::kFinal, {row});
-    return id;
-  };
-  const RowId old = with_rounds_of("0ld");
-  with_rounds_of("new");
-  EXPECT_THAT(pruned({.old_templates = true}), ElementsAre(old));
-}
-
 TEST_F(Prune, DropsRecordedAndSilentUnfinishedSessions) {
   TestSession elsewhere;
   elsewhere.session.recorded = true;

@@ -114,7 +114,7 @@ TEST_F(DatabaseUpkeepTest, PruneDropsWhatItSaidItWould) {
 TEST_F(DatabaseUpkeepTest, PruneWithoutARuleOrADatabase) {
   const Finished nothing = pgtune({"db", "prune", "--db", path("a.db")});
   EXPECT_EQ(nothing.exit_code, 2);
-  EXPECT_THAT(nothing.err, AllOf(HasSubstr("nothing says what to drop"), HasSubstr("--old-templates")));
+  EXPECT_THAT(nothing.err, AllOf(HasSubstr("nothing says what to drop"), HasSubstr("--recorded")));
   EXPECT_EQ(pgtune({"db", "prune", "--keep", "-1", "--db", path("a.db")}).exit_code, 2);
   const Finished boards = pgtune({"db", "prune", "--any-board", "--unfinished", "--db", path("a.db")});
   EXPECT_EQ(boards.exit_code, 2);

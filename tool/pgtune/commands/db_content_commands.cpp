@@ -123,7 +123,7 @@ class PruneCommand final : public Command {
   std::string description() const override { return "Drop sessions that are no longer wanted; --dry-run says which"; }
   std::string examples() const override {
     return "pgtune db prune --unfinished --dry-run\n"
-           "pgtune db prune --keep 3 --old-templates --old-drivers\n"
+           "pgtune db prune --keep 3\n"
            "pgtune db prune --keep 1 --any-board --unfinished";
   }
 
@@ -135,10 +135,6 @@ class PruneCommand final : public Command {
     app.add_flag("--any-board", rules_.any_board,
                  "With --keep: count sessions of all boards of one class of GPU together, for a file with one result "
                  "a problem");
-    app.add_flag("--old-templates", rules_.old_templates,
-                 "Drop sessions of a template that had another content than in its newest session");
-    app.add_flag("--old-drivers", rules_.old_drivers,
-                 "Drop sessions of a device under another driver branch than in its newest session");
     app.add_flag("--unfinished", rules_.unfinished,
                  "Drop sessions that were killed: not finished, and nothing written for an hour. A later search would "
                  "have used their trials");
@@ -149,10 +145,10 @@ class PruneCommand final : public Command {
 
   ExitCode run(Context& context) override {
     if (!keep_.empty()) rules_.keep_newest = parse_count("--keep", keep_, 0);
-    if (!rules_.keep_newest && !rules_.old_templates && !rules_.old_drivers && !rules_.unfinished && !rules_.recorded)
-      throw CommandError(ErrorKind::kUsage,
-                         "nothing says what to drop. Give --keep N, --old-templates, --old-drivers, --unfinished or "
-                         "--recorded; --dry-run shows what would go.");
+    if (!rules_.keep_newest && !rules_.unfinished && !rules_.recorded)
+      throw CommandError(
+          ErrorKind::kUsage,
+          "nothing says what to drop. Give --keep N, --unfinished or --recorded; --dry-run shows what would go.");
     if (rules_.any_board && !rules_.keep_newest)
       throw CommandError(ErrorKind::kUsage, "--any-board says how --keep counts; give --keep N with it.");
     // Looking comes first: a file that is not there is not made, and one without such sessions is not written.
