@@ -48,8 +48,7 @@ Result<void> check(const char* what, std::string_view text, bool file_name) {
 /// Options of sbatch that tasks and merge have in common.
 std::vector<std::string> site_options(const SlurmRequest& request, const std::string& partition) {
   std::vector<std::string> options;
-  for (const auto& [name, value] :
-       {std::pair{"partition", &partition}, {"account", &request.account}, {"qos", &request.qos}}) {
+  for (const auto& [name, value] : {std::pair{"partition", &partition}, {"account", &request.account}}) {
     if (!value->empty()) options.push_back(fmt::format("--{}={}", name, *value));
   }
   return options;
@@ -64,10 +63,7 @@ std::vector<std::string> task_options(const SlurmJob& job) {
       "--nodes=1",
       "--ntasks=1",
       fmt::format("--cpus-per-task={}", request.cpus)};
-  for (const auto& [name, value] :
-       {std::pair{"mem", &request.memory}, {"time", &request.time}, {"constraint", &request.constraint}}) {
-    if (!value->empty()) options.push_back(fmt::format("--{}={}", name, *value));
-  }
+  if (!request.time.empty()) options.push_back("--time=" + request.time);
   for (const std::string& option : site_options(request, request.partition)) options.push_back(option);
   // A search goes on where it stopped, so that Slurm may start a task again.
   options.insert(options.end(), {"--requeue", "--open-mode=append", fmt::format("--chdir={}", job.working_folder),
@@ -109,12 +105,9 @@ Result<void> check_texts(const SlurmJob& job) {
                                               {"the program", job.program, true},
                                               {"--gpu-type", request.gpu_type, false},
                                               {"--cpus", request.cpus, false},
-                                              {"--mem", request.memory, false},
                                               {"--time", request.time, false},
                                               {"--partition", request.partition, false},
                                               {"--account", request.account, false},
-                                              {"--qos", request.qos, false},
-                                              {"--constraint", request.constraint, false},
                                               {"--merge-partition", request.merge_partition, false}}) {
     if (fine) fine = check(what, text, file_name);
   }

@@ -18,7 +18,7 @@ struct SlurmRequest {
   std::size_t gpus = 1;  ///< tasks at once, one GPU each
   std::string gpu_type;  ///< as the cluster's GRES calls it
   std::string cpus = "8";
-  std::string memory, time, partition, account, qos, constraint;
+  std::string time, partition, account;
   std::string merge_partition;    ///< where it is not the tasks' own
   std::vector<std::string> more;  ///< whole options of sbatch, for the tasks
 };

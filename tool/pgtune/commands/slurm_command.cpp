@@ -95,12 +95,10 @@ class SlurmCommand final : public Command {
     add("--merge-partition", request_.merge_partition, "NAME",
         "Partition of the merge, which needs no GPU (default: the same)");
     add("--account", request_.account, "NAME", "Account to charge");
-    add("--qos", request_.qos, "NAME", "Quality of service");
     add("--gpu-type", request_.gpu_type, "NAME", "GPUs of this type only, by the cluster's name for it, such as h200");
-    add("--constraint", request_.constraint, "TEXT", "Features that nodes must have");
     add("--cpus", request_.cpus, "N", "Cores of a task, for compiling (default: 8)");
-    add("--mem", request_.memory, "SIZE", "Memory of a task (32G)");
-    add("--sbatch", request_.more, "OPTION", "Any other option of sbatch, for the tasks; repeatable").one_value_each();
+    add("--sbatch", request_.more, "OPTION", "Any other option of sbatch, for the tasks, such as --mem=32G; repeatable")
+        .one_value_each();
     app.add_flag("--dry-run", dry_run_, "Say how the problems would be divided, and write nothing").group("Cluster");
     app.add_option("-o,--output", output_, "Script to write").option_text("FILE").required().group(kOutputGroup);
   }
