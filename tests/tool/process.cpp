@@ -88,7 +88,7 @@ Process::Process(const Launch& launch) {
   arguments.push_back(nullptr);
   environment.push_back(nullptr);
 
-  Ends out = launch.output_terminal ? make_terminal() : make_pipe();
+  Ends out = make_pipe();
   const Ends err = launch.terminal ? make_terminal() : make_pipe();
   if (!launch.output_file.empty()) {
     close(out.write);

@@ -20,7 +20,6 @@ struct Launch {
   std::vector<std::string> arguments;              ///< after the program's name
   std::map<std::string, std::string> environment;  ///< all of it: nothing is inherited
   bool terminal = false;                           ///< standard error is a pseudo-terminal of 80 columns
-  bool output_terminal = false;                    ///< standard output is one, which turns "\n" into "\r\n"
   std::string output_file;                         ///< standard output goes here instead of Finished::out
   bool unprivileged = false;                       ///< as nobody where the tests run as root
   long file_size_limit = -1;                       ///< bytes a file may grow to (RLIMIT_FSIZE), -1: no limit

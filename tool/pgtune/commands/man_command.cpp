@@ -121,9 +121,6 @@ Looked into for CUDA's libraries, in the order that pgtune doctor prints.
 .B XDG_DATA_HOME, XDG_CACHE_HOME, XDG_CONFIG_HOME
 Where the files below are.
 .TP
-.B PAGER, LESS
-What show and report go through on a terminal (default: less, with LESS=FRX); cat for nothing.
-.TP
 .B NO_COLOR
 No colours.
 .SH FILES

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -17,7 +16,6 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/output_file.hpp"
-#include "tool/pgtune/cli/terminal/pager.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/page/page_data.hpp"
 #include "tool/pgtune/page/page_writer.hpp"
@@ -87,9 +85,6 @@ class ReportCommand final : public Command {
 
  private:
   void print_results(Context& context, std::vector<StoredResult>& results) const {
-    // With nothing to read there is no pager, whose screen would hide why.
-    std::optional<Pager> pager;
-    if (!results.empty()) pager.emplace(context.terminal());
     if (power_) take_bench_energy(filter_.open_database(context), results);
     if (roofline_) {
       report_roofline(context, results);

@@ -8,7 +8,6 @@
 #include "db/queries/queries.hpp"
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
-#include "tool/pgtune/cli/terminal/pager.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
@@ -79,13 +78,8 @@ class ShowCommand final : public Command {
 
  private:
   void print_results(Context& context, const std::vector<StoredResult>& results) const {
-    // With nothing to read there is no pager, whose screen would hide why.
-    std::optional<Pager> pager;
     std::optional<db::Database> database;
-    if (!results.empty()) {
-      pager.emplace(context.terminal());
-      database.emplace(filter_.open_database(context));
-    }
+    if (!results.empty()) database.emplace(filter_.open_database(context));
     if (json_) {
       json out = {{"schema", kJsonSchema}, {"results", json::array()}};
       for (const StoredResult& result : results) {

@@ -54,8 +54,6 @@ class Terminal {
   /// `text` in a style where standard output takes colour, else as it is.
   [[nodiscard]] std::string styled(Style style, std::string_view text) const;
 
-  [[nodiscard]] const Environment& environment() const { return environment_; }
-  [[nodiscard]] bool output_is_terminal() const { return output_is_terminal_; }
   [[nodiscard]] bool error_is_terminal() const { return error_is_terminal_; }
   /// Columns of the terminal at standard error now; 80 where it has no width.
   [[nodiscard]] std::size_t error_width() const;
