@@ -13,14 +13,14 @@ namespace {
 
 class ReferenceOnDevice : public MeasureOnDevice {
  protected:
-  void expect_sound(const Problem& problem, const std::string& enlarged_shape = "") {
+  void expect_sound(const Problem& problem) {
     const auto begin = std::chrono::steady_clock::now();
     const BaselineReport report = prepare(problem);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     ASSERT_FALSE(report.algorithms.empty()) << problem.key();
-    EXPECT_EQ(report.enlarged_shape, enlarged_shape) << problem.key();
+    EXPECT_EQ(report.enlarged_shape, "") << problem.key();
     EXPECT_EQ(report.copied.empty(), report.others.empty()) << problem.key();
-    EXPECT_EQ(report.copied.ends_with('D'), !enlarged_shape.empty()) << problem.key() << " copies " << report.copied;
+    EXPECT_FALSE(report.copied.ends_with('D')) << problem.key() << " copies " << report.copied;
     EXPECT_EQ(report.first, 0);
     EXPECT_NE(report.library.find("cuBLASLt 1"), std::string::npos) << report.library;
     EXPECT_NE(report.data_seed, 0U);
@@ -67,25 +67,6 @@ TEST_F(ReferenceOnDevice, RightOnLargeAndOnTinyShapes) {
   expect_sound(make_problem("4096x4096x4096"));
   expect_sound(make_problem("64x4096x4096", "nt"));
   expect_sound(make_problem("1x1x1"));
-}
-
-TEST_F(ReferenceOnDevice, RightOnALargerProblemWhereCublasLtRefusesFloat8) {
-  if (measurer_->info().arch_number() < 89) GTEST_SKIP() << "needs a GPU of compute capability 8.9 for e4m3";
-  for (const char* layout : {"nn", "nt", "tn", "tt"}) {
-    Problem problem = make_problem("127x129x131", layout);
-    problem.dtype = Dtype::kE4m3;
-    problem.batch = 3;
-    problem.alpha = -0.75;
-    problem.beta = 1.25;
-    expect_sound(problem, "128x144x144");
-  }
-  Problem large = make_problem("1001x1001x1001");
-  large.dtype = Dtype::kE4m3;
-  expect_sound(large, "1008x1008x1008");
-  // Where the problem's own extents are taken, they are kept.
-  Problem taken = make_problem("1024x1024x1024");
-  taken.dtype = Dtype::kE4m3;
-  expect_sound(taken);
 }
 
 TEST_F(ReferenceOnDevice, TheBestIsOneOfSixteenDifferentOnesAtLeast) {
