@@ -50,9 +50,9 @@ struct Replies {
 };
 
 /// Hands out the kernels that the profiler lists in the order of their launches.
-class Handout {
+class KernelsInOrder {
  public:
-  Handout(std::vector<KernelCounters> kernels, const Replies& replies)
+  KernelsInOrder(std::vector<KernelCounters> kernels, const Replies& replies)
       : kernels_(std::move(kernels)), replies_(replies) {}
 
   /// Up to the plan's last kernel; what lies between its kernels belongs to the launch too.
@@ -109,13 +109,13 @@ Result<CounterReadings> read_counters(const std::filesystem::path& worker, const
               stop);
   if (!replies.refusal.empty()) return fail(ErrorKind::kEnvironment, replies.refusal);
   if (!kernels) return tl::unexpected(std::move(kernels.error()));
-  Handout handout(std::move(*kernels), replies);
+  KernelsInOrder in_order(std::move(*kernels), replies);
   CounterReadings readings;
   RequestId id = kFirstLaunch;
   for (const protocol::BuiltVariant& variant : request.variants)
-    readings.variants.push_back(handout.of_variant(id++, variant.plan));
+    readings.variants.push_back(in_order.of_variant(id++, variant.plan));
   if (request.baseline) {
-    readings.baseline = handout.of_last(id);
+    readings.baseline = in_order.of_last(id);
     if (const auto report = replies.launches.find(id); report != replies.launches.end())
       readings.algorithm = report->second.algorithm;
   }

@@ -36,7 +36,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostBytes = 64 << 20;
 constexpr std::size_t kKept = 8;  ///< models in the cache
 /// Goes up whenever the same tables give another model.
-constexpr int kVersion = 2;
+constexpr int kModelVersion = 2;
 
 using Sessions = std::vector<db::SessionRow>;  ///< newest first
 
@@ -90,7 +90,7 @@ OwnSearches all_searches(const fs::path& path) {
 /// Names everything a model is made of: the recordings, the unbiased tables, the templates, whose JSON gives the
 /// features, and the searches of the user's database.
 std::string key_of(const Kind& kind, const KnownTemplates& templates, const Sessions& own) {
-  std::string parts = fmt::format("{} {}\n", kind.name, kVersion);
+  std::string parts = fmt::format("{} {}\n", kind.name, kModelVersion);
   for (const auto& files : {embedded::pgtune_recordings(), embedded::pgtune_unbiased()}) {
     for (const embedded::File& file : files)
       parts += space::hash_text({file.contents.data(), file.contents.size()}) + '\n';
