@@ -9,7 +9,7 @@
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/counters/counter_reading.hpp"
-#include "tuner/session/pipeline/launchable.hpp"
+#include "tuner/session/pipeline/builds.hpp"
 #include "tuner/space/plan.hpp"
 
 namespace pgtune::tool {

@@ -14,9 +14,9 @@
 #include "pipeline/plan/chunk_plan.hpp"
 #include "pipeline/search/tried_pipelines.hpp"
 #include "tuner/operation/gemm_operation.hpp"
+#include "tuner/session/rounds/baseline_rounds.hpp"
 #include "tuner/session/rounds/round_order.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
-#include "tuner/session/rounds/steady_run.hpp"
 
 namespace pgtune::session {
 namespace {

@@ -12,7 +12,6 @@
 
 #include "pipeline/search/pipeline_answer.hpp"
 #include "pipeline/search/pipeline_device.hpp"
-#include "tuner/session/clock.hpp"
 #include "tuner/session/search_session.hpp"
 
 namespace pgtune::session {

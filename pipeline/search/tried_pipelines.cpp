@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "tuner/session/rounds/sample_pairs.hpp"
+#include "tuner/session/sample_pairs.hpp"
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::session {

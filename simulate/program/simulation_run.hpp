@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tool/pgtune/learning/recorded_tables.hpp"
-#include "tuner/session/answer/answer.hpp"
+#include "tuner/session/answer.hpp"
 
 namespace pgtune::tool {
 

@@ -11,7 +11,7 @@
 #include "tool/pgtune/recording/record_text.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/model/kernel_counters.hpp"
-#include "tuner/session/answer/answer_json.hpp"
+#include "tuner/session/answer_json.hpp"
 #include "tuner/util/utf8.hpp"
 
 namespace pgtune::fuzz {

@@ -16,7 +16,7 @@
 #include "tests/gpu/test_folder.hpp"
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/model/architectures.hpp"
-#include "tuner/session/pipeline/launchable.hpp"
+#include "tuner/session/pipeline/builds.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 

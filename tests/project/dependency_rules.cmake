@@ -7,13 +7,9 @@ set(violations "")
 set(empty "")
 set(rooms "")
 
-# check(FOLDER REGEX ALLOWED FORBIDDEN): below FOLDER, an include that matches REGEX must match one of ALLOWED and none
+# check_files(FILES REGEX ALLOWED FORBIDDEN): in FILES, an include that matches REGEX must match one of ALLOWED and none
 # of FORBIDDEN.
-function(check_includes folder project_includes allowed forbidden)
-  file(GLOB_RECURSE files ${SOURCE_DIR}/${folder}/*.hpp ${SOURCE_DIR}/${folder}/*.cpp ${SOURCE_DIR}/${folder}/*.cu ${SOURCE_DIR}/${folder}/*.cuh)
-  if(NOT files)
-    set(empty "${empty} ${folder}")
-  endif()
+function(check_files files project_includes allowed forbidden)
   foreach(file IN LISTS files)
     file(RELATIVE_PATH relative ${SOURCE_DIR} ${file})
     file(STRINGS ${file} includes REGEX "^[ \t]*#[ \t]*include")
@@ -37,6 +33,16 @@ function(check_includes folder project_includes allowed forbidden)
       endif()
     endforeach()
   endforeach()
+  set(violations "${violations}" PARENT_SCOPE)
+endfunction()
+
+# check_includes(FOLDER REGEX ALLOWED FORBIDDEN): the same for all files below FOLDER.
+function(check_includes folder project_includes allowed forbidden)
+  file(GLOB_RECURSE files ${SOURCE_DIR}/${folder}/*.hpp ${SOURCE_DIR}/${folder}/*.cpp ${SOURCE_DIR}/${folder}/*.cu ${SOURCE_DIR}/${folder}/*.cuh)
+  if(NOT files)
+    set(empty "${empty} ${folder}")
+  endif()
+  check_files("${files}" "${project_includes}" "${allowed}" "${forbidden}")
   set(violations "${violations}" PARENT_SCOPE)
   set(empty "${empty}" PARENT_SCOPE)
   set(rooms ${rooms} ${folder} PARENT_SCOPE)
@@ -71,6 +77,18 @@ room(tuner/device "${host}" tuner/util/ tuner/model/ tuner/protocol/)
 room(tuner/gpu "${sqlite};${cli}" tuner/util/ tuner/model/ tuner/protocol/)
 room(tuner/session "${host}" tuner/util/ tuner/model/ tuner/protocol/ tuner/device/ tuner/expression/ tuner/template/
      tuner/operation/ tuner/space/ tuner/search/ tuner/stats/)
+
+# Inside a session, from the ground up: what all of it shares, then its folders. The files beside them may use all.
+set(ground_files answer answer_json session store context sample_pairs expected_times)
+list(TRANSFORM ground_files REPLACE "(.+)" "${SOURCE_DIR}/tuner/session/\\1.[ch]pp" OUTPUT_VARIABLE ground_globs)
+file(GLOB files ${ground_globs})
+list(TRANSFORM ground_files REPLACE "(.+)" "tuner/session/\\1\\\\.hpp" OUTPUT_VARIABLE session_below)
+check_files("${files}" "\"tuner/session/" "${session_below}" "")
+foreach(folder pipeline rounds answer)
+  list(APPEND session_below tuner/session/${folder}/)
+  check_includes(tuner/session/${folder} "\"tuner/session/" "${session_below}" "")
+endforeach()
+
 room(db "${cuda};${cli}" tuner/util/ tuner/model/)
 room(tool/worker "${sqlite};${cli}" tuner/util/ tuner/model/ tuner/protocol/ tuner/gpu/)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/session/answer/answer_json.hpp"
+#include "tuner/session/answer_json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Templates that an operation is compared with are built before its problem is prepared, or are said to be missing.
-#include "tuner/session/baseline_builds.hpp"
+#include "tuner/session/pipeline/builds.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,9 +7,9 @@
 
 #include "powered_search.hpp"
 #include "test_bench.hpp"
-#include "tuner/session/rounds/confirm.hpp"
-#include "tuner/session/rounds/sample_pairs.hpp"
-#include "tuner/session/time_estimate.hpp"
+#include "tuner/session/rounds/final.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
+#include "tuner/session/sample_pairs.hpp"
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::session {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/session/energy_stage.hpp"
+#include "tuner/session/rounds/energy.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/session/answer/energy_summary.hpp"
+#include "tuner/session/answer/energy.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/session/pipeline/launchable.hpp"
+#include "tuner/session/pipeline/builds.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

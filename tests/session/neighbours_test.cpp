@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/session/answer/neighbours.hpp"
+#include "tuner/session/answer/session_notes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The baseline against itself: what the session's noise floor is, and how it is measured.
-#include "tuner/session/rounds/noise_floor.hpp"
+#include "tuner/session/rounds/baseline_rounds.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 
 #include "test_search.hpp"
 #include "tuner/session/rounds/rounds.hpp"
-#include "tuner/session/rounds/sample_pairs.hpp"
+#include "tuner/session/sample_pairs.hpp"
 
 namespace pgtune::session {
 namespace {

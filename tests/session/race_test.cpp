@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "test_search.hpp"
-#include "tuner/session/verification_stage.hpp"
+#include "tuner/session/rounds/verification.hpp"
 
 namespace pgtune::session {
 namespace {

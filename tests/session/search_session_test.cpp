@@ -10,7 +10,7 @@
 
 #include "test_search.hpp"
 #include "tuner/operation/operation_definition.hpp"
-#include "tuner/session/time_estimate.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
 
 namespace pgtune::session {
 namespace {

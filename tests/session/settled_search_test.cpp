@@ -8,8 +8,8 @@
 #include "powered_search.hpp"
 #include "test_bench.hpp"
 #include "tuner/search/predictor.hpp"
+#include "tuner/session/rounds/baseline_rounds.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
-#include "tuner/session/rounds/steady_run.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/features.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "tuner/session/time_estimate.hpp"
+#include "tuner/session/pipeline/pipeline.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finalists are checked again after the final, and whoever fails is out of the answer.
-#include "tuner/session/verification_stage.hpp"
+#include "tuner/session/rounds/verification.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

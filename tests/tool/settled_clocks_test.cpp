@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "tool/pgtune/learning/learned_expectation.hpp"
-#include "tuner/session/settled_times.hpp"
+#include "tuner/session/expected_times.hpp"
 
 namespace pgtune::tool {
 namespace {

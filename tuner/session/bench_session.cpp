@@ -5,16 +5,18 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "tuner/search/guided_strategy.hpp"
+#include "tuner/session/contest.hpp"
 #include "tuner/session/context.hpp"
+#include "tuner/session/findings.hpp"
 #include "tuner/session/pipeline/pipeline.hpp"
-#include "tuner/session/session_run.hpp"
-#include "tuner/session/stages.hpp"
-#include "tuner/session/time_estimate.hpp"
-#include "tuner/session/verification_stage.hpp"
+#include "tuner/session/pipeline/preparation.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/space/enumerate.hpp"
 
 namespace pgtune::session {
@@ -32,31 +34,17 @@ SessionOptions bench_options(const SessionOptions& options, const BenchRequest& 
   return out;
 }
 
-/// Every variant, in their order.
-Result<void> check(SessionRun& run) {
-  const SessionOptions& options = run.context.options;
-  search::GuidedStrategy strategy({{run.state.size(), {}}}, {}, options.seed);
-  const double final_s = expected_final_s(options, baseline_launch_s(run.result.baseline), run.answer.sampling);
-  Pipeline pipeline(run.context, run.state, strategy, run.progress);
-  return screening_stage(run, pipeline, final_s + (options.measure_energy ? expected_energy_s(run.state.size()) : 0));
-}
-
-/// Leaves those to screening that are too slow for rounds: they are no finalists, and `slow` has their ranking.
-void leave_out_slow(SessionRun& run, double slowest_in_rounds, std::vector<RankedVariant>& slow) {
-  if (slowest_in_rounds <= 0) return;
-  const double limit_s = slowest_in_rounds * baseline_launch_s(run.result.baseline);
-  auto ranked = run.state.ranked();
+/// How many of the variants that are right get rounds, the fastest first; `slow` has the ranking of the others, see
+/// BenchRequest::slowest_in_rounds.
+int leave_out_slow(const RoundContext& rounds, const Contest& contest, double limit_s,
+                   std::vector<RankedVariant>& slow) {
+  const auto ranked = rounds.state.ranked();
   auto first_slow = std::find_if(ranked.begin(), ranked.end(), [&](std::size_t index) {
-    return median_per_launch_s(run.state.trial(index).report.samples) > limit_s;
+    return median_per_launch_s(rounds.state.trial(index).report.samples) > limit_s;
   });
   if (first_slow == ranked.begin() && first_slow != ranked.end()) ++first_slow;  // the fastest gets its rounds
-  run.plan.finalists = static_cast<int>(std::max<std::ptrdiff_t>(first_slow - ranked.begin(), 1));
-  const std::vector<std::size_t> left_out(first_slow, ranked.end());
-  if (left_out.empty()) return;
-  Answer by_screening;
-  rank_screening(run.context.problem, screened_variants(run.context, run.state, left_out), run.result.baseline,
-                 by_screening);
-  slow = std::move(by_screening.ranking);
+  if (first_slow != ranked.end()) slow = contest.ranked_by_screening({first_slow, ranked.end()});
+  return static_cast<int>(std::max<std::ptrdiff_t>(first_slow - ranked.begin(), 1));
 }
 
 /// Adds the variants that failed in `result`.
@@ -73,28 +61,77 @@ void add_failed(const SearchState& state, BenchResult& result) {
   }
 }
 
-Result<BenchResult> bench(const SessionContext& context, space::VariantList list, const BenchRequest& request,
-                          const ProgressCallback& progress) {
+/// What a bench measures on the prepared device, in its order. Returns early where the session ends: by the stop flag,
+/// or because round after round was void. `screened`: see BenchResult.
+Result<void> measure(RoundContext& rounds, const BenchRequest& request, Findings& found, Contest& contest,
+                     std::vector<RankedVariant>& screened) {
+  const SessionOptions& options = rounds.context.options;
+  const double launch_s = baseline_launch_s(found.baseline());
+  std::optional<int> most_finalists;
+  const auto plan_rounds = [&] {
+    contest.plan(most_finalists);
+    if (found.answer.sampling == Sampling::kSettled)
+      rounds.progress.settled(expected_final_s(options, launch_s, Sampling::kSettled));
+  };
+
+  TRY_ASSIGN(const auto steady, doing("in the baseline's steady run", measure_steady_run(rounds, found.baseline())));
+  found.take(steady);
+  plan_rounds();
+  if (found.ended()) return {};
+  if (steady.sampling == Sampling::kShort) {
+    TRY_ASSIGN(const auto floor, doing("measuring the noise floor", measure_floor(rounds, found.baseline())));
+    found.take(floor);
+    if (found.ended()) return {};
+  }
+
+  // Every variant is built, checked and screened, in their order.
+  search::GuidedStrategy strategy({{rounds.state.size(), {}}}, {}, options.seed);
+  Pipeline pipeline(rounds.context, rounds.state, strategy, rounds.progress);
+  const double after_s = expected_final_s(options, launch_s, steady.sampling) +
+                         (request.measure_energy ? expected_energy_s(rounds.state.size()) : 0);
+  TRY_ASSIGN(const auto checked, doing("checking the variants", pipeline.run(after_s, found.answer.floor.margin)));
+  found.take(checked);
+  if (found.ended()) return {};
+  if (request.slowest_in_rounds > 0) {
+    most_finalists = leave_out_slow(rounds, contest, request.slowest_in_rounds * launch_s, screened);
+    contest.plan(most_finalists);
+  }
+
+  // Whoever fails in the final or in the verification is out and the rest is ranked anew.
+  while (!found.ended()) {
+    if (found.answer.ranking.empty()) {
+      TRY_ASSIGN(const bool anybody, contest.final());
+      if (!anybody) break;
+      if (contest.is_short_at_cap() && !found.ended()) {
+        found.settle_after_all();
+        plan_rounds();
+      } else {
+        contest.rank_finalists();
+      }
+    } else {
+      TRY_ASSIGN(const bool through, contest.verify());
+      if (through) break;
+    }
+  }
+  if (request.measure_energy && !found.ended()) contest.measure_energy(Contest::EnergyOf::kEveryFinalist);
+  return {};
+}
+
+Result<BenchResult> bench(SessionContext context, space::VariantList list, const BenchRequest& request,
+                          const ProgressCallback& callback) {
   SearchState state(std::move(list));
-  std::vector<RankedVariant> screened;
-  const auto final = [&](SessionRun& run) {
-    leave_out_slow(run, request.slowest_in_rounds, screened);
-    return final_stage(run);
-  };
-  const auto energy = [&](SessionRun& run) {
-    return request.measure_energy ? energy_stage(run, EnergyOf::kEveryFinalist) : Result<void>{};
-  };
-  auto ran = run_session(
-      context, state, progress,
-      {"measuring " + context.problem.title() + " again",
-       {{"in the baseline's steady run", [](SessionRun& run) { return steady_stage(run, AfterSteady::kFinal); }},
-        {"measuring the noise floor", floor_stage},
-        {"checking the variants", check},
-        {"in the final", final},
-        {"verifying the finalists", verification_stage},
-        {"", energy}}});
-  if (!ran) return tl::unexpected(std::move(ran.error()));
-  BenchResult result{std::move(*ran), std::move(screened), {}};
+  ProgressReporter progress(context, callback);
+  RoundContext rounds{context, state, progress};
+  Findings found;
+  TRY_ASSIGN(auto preparation, prepare(context, progress));
+  found.take(std::move(preparation));
+
+  Contest contest(rounds, found);
+  BenchResult result;
+  TRY(doing("measuring " + context.problem.title() + " again",
+            measure(rounds, request, found, contest, result.screened)));
+  static_cast<SessionResult&>(result) =
+      std::move(found).finish(rounds, contest.winner_samples(), contest.compared_samples());
   add_failed(state, result);
   return result;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// What every step of one search works with. References live as long as run_search.
+// What every step of a session works with. References live as long as the session.
 #pragma once
 
 #include <atomic>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "tuner/device/device.hpp"
-#include "tuner/session/clock.hpp"
-#include "tuner/session/search_session.hpp"
+#include "tuner/session/session.hpp"
 #include "tuner/session/store.hpp"
 #include "tuner/space/template_set.hpp"
 
@@ -27,16 +29,17 @@ struct SessionContext {
 
   [[nodiscard]] double elapsed_s() const { return clock.now_s() - start_s; }
   /// Seconds left of the time budget, or nothing where there is none.
-  [[nodiscard]] std::optional<double> time_left_s() const;
+  [[nodiscard]] std::optional<double> time_left_s() const {
+    if (!options.budget.seconds) return std::nullopt;
+    return *options.budget.seconds - elapsed_s();
+  }
 };
 
-/// A ticket no other request of this process has: a device outlives a search, and so may a build that was abandoned.
-[[nodiscard]] protocol::RequestId next_request_id();
-
-/// The build of one variant for the context's problem and device. Errors: a define that cannot be evaluated.
-[[nodiscard]] Result<protocol::BuildRequest> make_build_request(const SessionContext& context, const Variant& variant);
-
-/// A variant's plan for the context's problem and device.
-[[nodiscard]] Result<LaunchPlan> make_plan(const SessionContext& context, const Variant& variant);
+/// Puts what was being done before the message of an error.
+template <typename T>
+[[nodiscard]] Result<T> doing(std::string what, Result<T> result) {
+  if (!result) result.error().context.push_back(std::move(what));
+  return result;
+}
 
 }  // namespace pgtune::session

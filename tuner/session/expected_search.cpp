@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tuner/session/time_estimate.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
 
 namespace pgtune::session {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "tuner/session/search_session.hpp"
+#include "tuner/session/session.hpp"
 
 namespace pgtune::session {
 

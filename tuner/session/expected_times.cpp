@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -114,6 +117,24 @@ std::string expectation_note(const search::Predictor& predictor, const space::Te
   if (elsewhere || !strange.empty()) note += ", so it explored more";
   if (!strange.empty()) note += " and does not say what was missed";
   return note;
+}
+
+Result<std::vector<double>> expected_settled_times(const search::Predictor& clocks, const space::TemplateSet& templates,
+                                                   const Problem& problem, const DeviceInfo& device,
+                                                   std::span<const Variant> variants, std::span<const double> cycles) {
+  std::map<std::string, std::vector<std::size_t>> by_template;
+  for (std::size_t i = 0; i < variants.size(); ++i) by_template[variants[i].template_name].push_back(i);
+  std::vector<double> out(variants.size(), 0);
+  for (const auto& [name, indices] : by_template) {
+    std::vector<Variant> own;
+    for (const std::size_t i : indices) own.push_back(variants[i]);
+    const space::Features features(templates.of(own.front()), problem, device);
+    TRY_ASSIGN(auto rows, features.of(own));
+    const auto slower = clocks.predict(
+        {features.names(), {features.names().size(), std::move(rows.features)}, std::vector<double>(own.size(), 0.0)});
+    for (std::size_t i = 0; i < indices.size(); ++i) out[indices[i]] = cycles[indices[i]] * std::exp(slower[i]);
+  }
+  return out;
 }
 
 }  // namespace pgtune::session

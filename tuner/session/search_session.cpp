@@ -4,16 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tuner/session/answer/answered.hpp"
-#include "tuner/session/confirm_stage.hpp"
+#include "tuner/session/contest.hpp"
 #include "tuner/session/context.hpp"
+#include "tuner/session/findings.hpp"
+#include "tuner/session/pipeline/preparation.hpp"
 #include "tuner/session/pipeline/quarantine.hpp"
+#include "tuner/session/pipeline/screening.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
-#include "tuner/session/screening.hpp"
-#include "tuner/session/session_run.hpp"
-#include "tuner/session/stages.hpp"
-#include "tuner/session/verification_stage.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/space/enumerate.hpp"
 
 namespace pgtune::session {
@@ -47,33 +48,8 @@ Error empty_space(const SessionContext& context, const space::Enumeration& enume
           {}};
 }
 
-Result<void> measure_wanted_energy(SessionRun& run) {
-  const SessionOptions& options = run.context.options;
-  const bool decides = options.objective != Objective::kTime;
-  if (!decides && !options.measure_energy) return {};
-  return energy_stage(run, decides ? EnergyOf::kEveryFinalist : EnergyOf::kWinner);
-}
-
-std::vector<SessionStage> search_stages(Screening& screening) {
-  const auto build_ahead = [&](SessionRun& run) { return screening.build_ahead(run); };
-  return {
-      {"", build_ahead},
-      {"", ceilings_stage},
-      {"", build_ahead},
-      {"in the baseline's steady run", [](SessionRun& run) { return steady_stage(run, AfterSteady::kRaceAndFinal); }},
-      {"", build_ahead},
-      {"measuring the noise floor", floor_stage},
-      {"", [&](SessionRun& run) { return screening.screen(run); }},
-      {"in the race", race_stage},
-      {"in the final", final_stage},
-      {"in the confirm rounds", confirm_stage},
-      {"verifying the finalists", verification_stage},
-      {"", measure_wanted_energy},
-      {"", screening_ranking_stage, true}};
-}
-
 /// The space with what the store knows of it. Errors (usage): it is empty.
-Result<SearchState> state_of(const SessionContext& context, const StoreKey& key) {
+Result<SearchState> known_space(const SessionContext& context, const StoreKey& key) {
   TRY_ASSIGN(auto list, space::legal_variants(context.templates, context.problem, context.device.info()));
   if (list.variants.empty()) {
     const auto counted = space::enumerate(context.templates, context.problem, context.device.info());
@@ -89,14 +65,89 @@ Result<SearchState> state_of(const SessionContext& context, const StoreKey& key)
   return state;
 }
 
+/// What a search measures on the prepared device, in its order. Returns early where the session ends: by the stop flag,
+/// or because round after round was void.
+Result<void> measure(RoundContext& rounds, Screening& screening, Findings& found, Contest& contest) {
+  const SessionContext& context = rounds.context;
+  const SessionOptions& options = context.options;
+  const double launch_s = baseline_launch_s(found.baseline());
+  const auto build_ahead = [&] { return screening.build_ahead(context, rounds.progress); };
+  const auto plan_rounds = [&] {
+    contest.plan();
+    if (found.answer.sampling == Sampling::kSettled) rounds.progress.settled(expected_settled_s(options, launch_s));
+  };
+
+  // The compile workers build what will be screened while the GPU measures what must be known before.
+  TRY(build_ahead());
+  found.add_notes(measure_ceilings(context, rounds.progress));
+  TRY(build_ahead());
+
+  // Samples are short below the power cap, and settled where the baseline's steady run met it.
+  TRY_ASSIGN(const auto steady, doing("in the baseline's steady run", measure_steady_run(rounds, found.baseline())));
+  found.take(steady);
+  plan_rounds();
+  if (found.ended()) return {};
+  TRY(build_ahead());
+  if (steady.sampling == Sampling::kShort) {
+    TRY_ASSIGN(const auto floor, doing("measuring the noise floor", measure_floor(rounds, found.baseline())));
+    found.take(floor);
+    if (found.ended()) return {};
+  }
+
+  TRY(screening.await_strategy(context, rounds.progress));
+  found.add_notes(screening.notes());
+  const double reserve_s = reserved_for_rounds_s(options, launch_s, steady.sampling, context.time_left_s());
+  TRY_ASSIGN(const auto screened, screening.run(reserve_s, found.answer.floor.margin));
+  found.take(screened);
+  if (found.ended()) return {};
+
+  // The winner has to come through the final, confirm rounds and the verification. Whoever fails in one of them is out
+  // and the rest is ranked anew, until nobody is left: then the next best have a final.
+  TRY(contest.race());
+  while (!found.ended()) {
+    if (found.answer.ranking.empty()) {
+      TRY_ASSIGN(const bool anybody, contest.final());
+      if (!anybody) break;
+      if (contest.is_short_at_cap() && !found.ended()) {
+        found.settle_after_all();
+        plan_rounds();
+        TRY(contest.race());
+      } else {
+        contest.rank_finalists();
+      }
+    } else if (contest.is_unconfirmed()) {
+      TRY(contest.confirm());
+    } else {
+      TRY_ASSIGN(const bool through, contest.verify());
+      if (through) break;
+    }
+  }
+  if (found.ended()) return {};
+
+  const bool energy_decides = options.objective != Objective::kTime;
+  if (energy_decides || options.measure_energy)
+    contest.measure_energy(energy_decides ? Contest::EnergyOf::kEveryFinalist : Contest::EnergyOf::kWinner);
+  return {};
+}
+
 Result<SearchResult> search(const SessionContext& context, const StoreKey& key, const ProgressCallback& callback) {
-  TRY_ASSIGN(auto known, state_of(context, key));
-  SearchState& state = known;
+  TRY_ASSIGN(SearchState state, known_space(context, key));
   context.store.begin(key, SessionKind::kSearch, context.options.seed, context.options.command_line);
-  Screening screening(context, state);
-  TRY_ASSIGN(auto ran,
-             run_session(context, state, callback, {"searching " + context.problem.title(), search_stages(screening)}));
-  return SearchResult{std::move(ran), {}, state.failure_examples()};
+  Screening screening(context, state);  // its strategy is made while the device is prepared
+  SessionContext prepared = context;
+  ProgressReporter progress(prepared, callback);
+  RoundContext rounds{prepared, state, progress};
+  Findings found;
+  TRY_ASSIGN(auto preparation, prepare(prepared, progress));
+  found.take(std::move(preparation));
+
+  Contest contest(rounds, found);
+  TRY(doing("searching " + context.problem.title(), measure(rounds, screening, found, contest)));
+  found.answer.strategy = screening.strategy();
+  if (found.answer.ranking.empty()) contest.rank_screened();
+  return SearchResult{std::move(found).finish(rounds, contest.winner_samples(), contest.compared_samples()),
+                      {},
+                      state.failure_examples()};
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
 #include "tuner/model/variant.hpp"
-#include "tuner/session/answer/answer.hpp"
+#include "tuner/session/answer.hpp"
 #include "tuner/space/template_set.hpp"
 
 namespace pgtune::session {

@@ -80,7 +80,7 @@ struct CostModel {
 
 struct TemplateDefinition {
   std::string name, description;
-  std::string operation;  ///< what it computes
+  std::string operation = std::string(kGemmName);  ///< what it computes
   /// What its expressions and arguments name of that; null: GEMM.
   std::shared_ptr<const OperationInterface> interface = nullptr;
   std::vector<Dtype> dtypes;         ///< empty: of an operation without them

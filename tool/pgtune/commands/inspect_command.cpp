@@ -19,7 +19,7 @@
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/model/occupancy.hpp"
-#include "tuner/session/pipeline/launchable.hpp"
+#include "tuner/session/pipeline/builds.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/template/variant_text.hpp"

@@ -54,7 +54,7 @@ struct MeasuredLoss {
   /// Over all that were held out: one whose neighbour's variant its search had not tried counts as losing more than
   /// any that had. Nothing where the quantile falls among those; never of the chosen.
   std::optional<double> median, p90;
-  std::string operation = {};  ///< its name
+  std::string operation = std::string(kGemmName);
 };
 
 struct CallableHeader {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tuner/session/answer/answer.hpp"
+#include "tuner/session/answer.hpp"
 #include "tuner/session/store.hpp"
 #include "tuner/space/template_set.hpp"
 

@@ -9,7 +9,7 @@
 #include "tool/pgtune/measuring/measuring_run.hpp"
 #include "tool/pgtune/measuring/stored_counters.hpp"
 #include "tuner/device/compile_pool.hpp"
-#include "tuner/session/baseline_builds.hpp"
+#include "tuner/session/pipeline/builds.hpp"
 #include "tuner/space/plan.hpp"
 
 namespace pgtune::tool {

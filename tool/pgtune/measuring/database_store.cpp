@@ -13,7 +13,7 @@
 #include "tool/pgtune/recording/record_text.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
-#include "tuner/session/answer/answer_json.hpp"
+#include "tuner/session/answer_json.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -11,7 +11,7 @@
 #include "tuner/model/energy_window.hpp"
 #include "tuner/model/kernel_counters.hpp"
 #include "tuner/model/variant.hpp"
-#include "tuner/session/answer/answer.hpp"
+#include "tuner/session/answer.hpp"
 
 namespace pgtune::tool {
 

@@ -9,7 +9,7 @@
 
 #include "tuner/model/json.hpp"
 #include "tuner/model/kernel_counters.hpp"
-#include "tuner/session/answer/answer_json.hpp"
+#include "tuner/session/answer_json.hpp"
 #include "tuner/util/fields_json.hpp"
 #include "tuner/util/json_reader.hpp"
 #include "tuner/util/utf8.hpp"

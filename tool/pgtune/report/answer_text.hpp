@@ -11,7 +11,7 @@
 
 #include "tuner/model/conditions.hpp"
 #include "tuner/model/problem.hpp"
-#include "tuner/session/answer/answer.hpp"
+#include "tuner/session/answer.hpp"
 
 namespace pgtune::tool {
 

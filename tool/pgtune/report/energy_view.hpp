@@ -10,7 +10,7 @@
 
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tuner/model/problem.hpp"
-#include "tuner/session/answer/answer.hpp"
+#include "tuner/session/answer.hpp"
 
 namespace pgtune::tool {
 

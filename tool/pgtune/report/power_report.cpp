@@ -15,7 +15,7 @@
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
-#include "tuner/session/answer/answer_json.hpp"
+#include "tuner/session/answer_json.hpp"
 #include "tuner/util/utf8.hpp"
 
 namespace pgtune::tool {

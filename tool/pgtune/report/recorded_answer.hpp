@@ -8,7 +8,7 @@
 
 #include "db/database.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
-#include "tuner/session/answer/objective.hpp"
+#include "tuner/session/answer.hpp"
 #include "tuner/space/template_set.hpp"
 
 namespace pgtune::tool {

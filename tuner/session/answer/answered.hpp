@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "tuner/session/search_session.hpp"
+#include "tuner/session/session.hpp"
 #include "tuner/session/store.hpp"
 
 namespace pgtune::session {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tuner/session/answer/answer.hpp"
+#include "tuner/session/answer.hpp"
 
 namespace pgtune::session {
 

@@ -7,9 +7,9 @@
 #include <tuple>
 #include <utility>
 
-#include "tuner/session/answer/settled_energy.hpp"
+#include "tuner/session/answer/energy.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
-#include "tuner/session/rounds/sample_pairs.hpp"
+#include "tuner/session/sample_pairs.hpp"
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::session {

@@ -2,27 +2,13 @@
 // From measured samples to an answer: medians, paired ratios to the baseline, ties, the winner. Pure functions.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "tuner/model/problem.hpp"
-#include "tuner/session/answer/answer.hpp"
+#include "tuner/session/answer.hpp"
+#include "tuner/session/rounds/rounds.hpp"
 
 namespace pgtune::session {
-
-/// A contender's variant with the samples it has.
-struct MeasuredVariant {
-  Variant variant;
-  BuildInfo build;
-  std::optional<std::int64_t> smem_bytes = {};  ///< RankedVariant::smem_bytes
-  std::vector<Sample> samples;
-};
-
-struct MeasuredBaseline {
-  int algorithm = 0;  ///< index into BaselineReport::algorithms
-  std::vector<Sample> samples;
-};
 
 /// The baselines of a final, and by what its contenders are told apart.
 struct RankingBasis {

@@ -2,10 +2,11 @@
 // What a reader has to know to judge a session's numbers: one sentence each. Pure functions.
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tuner/model/clock_beside.hpp"
 #include "tuner/model/conditions.hpp"
 #include "tuner/model/gpu_process.hpp"
 #include "tuner/model/problem.hpp"
@@ -42,5 +43,20 @@ namespace pgtune::session {
 
 /// Who else computed on the GPU at the session's start and at its end: times are not to be trusted then.
 [[nodiscard]] std::vector<std::string> shared_gpu_notes(const OtherProcesses& at_start, const OtherProcesses& at_end);
+
+struct NeighbourShift {
+  int fewest = 0, most = 0;  ///< other GPUs at work
+  double relative = 0;       ///< clock with `most` against that with `fewest`, less one: -0.02 is 2 % lower
+};
+
+/// How the clock moved with the others that were at work. A straight line through the logarithm of the clock over their
+/// number, within the groups (each has a level of its own, so that a problem that draws more power is no evidence), and
+/// something only where the others cannot be ruled out as its cause: the clock is lower beside more of them, by 1 % at
+/// least, and by more than 99.9 % intervals leave to chance (samples in a row are not independent, hence no 95 %).
+/// Pure.
+[[nodiscard]] std::optional<NeighbourShift> neighbour_shift(const std::vector<ClockBeside>& clocks);
+
+/// The same as a sentence.
+[[nodiscard]] std::vector<std::string> neighbour_notes(const std::vector<ClockBeside>& clocks);
 
 }  // namespace pgtune::session

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tuner/search/expected_missed.hpp"
-#include "tuner/session/pipeline/launchable.hpp"
+#include "tuner/session/pipeline/builds.hpp"
 #include "tuner/session/pipeline/quarantine.hpp"
 
 namespace pgtune::session {
@@ -37,7 +37,26 @@ std::optional<double> deadline(const SessionContext& context, double after_s) {
   return context.start_s + *seconds - after_s;
 }
 
+/// Recent durations count more once this many are in: the first ones include warming up.
+constexpr std::size_t kMemory = 64;
+constexpr std::size_t kEnough = 4;
+
+void update_mean(double& mean_s, std::size_t& count, double duration_s) {
+  ++count;
+  mean_s += (duration_s - mean_s) / static_cast<double>(std::min(count, kMemory));
+}
+
 }  // namespace
+
+void TimeEstimate::build_finished(double duration_s) { update_mean(build_mean_s_, builds_, duration_s); }
+void TimeEstimate::trial_finished(double duration_s) { update_mean(trial_mean_s_, trials_, duration_s); }
+
+std::optional<double> TimeEstimate::remaining_s(std::size_t builds_left, std::size_t trials_left) const {
+  if ((builds_left > 0 && builds_ < kEnough) || trials_ < kEnough) return std::nullopt;
+  const double compile_s =
+      static_cast<double>(builds_left) * build_mean_s_ / static_cast<double>(std::max<std::size_t>(build_slots_, 1));
+  return std::max(compile_s, static_cast<double>(trials_left) * trial_mean_s_);
+}
 
 Pipeline::Pipeline(const SessionContext& context, SearchState& state, search::Strategy& strategy,
                    ProgressReporter& progress)
@@ -56,12 +75,18 @@ Result<void> Pipeline::build_ahead() {
   return {};
 }
 
-Result<Pipeline::End> Pipeline::run(double after_s, std::optional<double> margin) {
+Result<Screened> Pipeline::run(double after_s, double margin) {
   after_s_ = std::max(after_s, 0.0);
-  margin_ = margin;
+  if (context_.options.stop_when_enough) margin_ = margin;
   begun_s_ = context_.clock.now_s();
   deadline_s_ = deadline(context_, after_s);
   progress_.enter_search(state_, total_);
+  TRY_ASSIGN(const auto end, try_all());
+  return Screened{end, state_.screen_time_s(), strategy_.expected_miss()};
+}
+
+Result<Screened::End> Pipeline::try_all() {
+  using End = Screened::End;
   while (true) {
     const bool halted = stopped() || out_of_time() || has_enough();
     const std::size_t decided = state_.decided_count();

@@ -4,22 +4,44 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <deque>
 #include <map>
 #include <optional>
 
 #include "tuner/search/strategy.hpp"
 #include "tuner/session/context.hpp"
+#include "tuner/session/pipeline/progress_reporter.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
-#include "tuner/session/progress_reporter.hpp"
-#include "tuner/session/time_estimate.hpp"
 
 namespace pgtune::session {
 
+/// How long the rest of a screening takes: builds and trials run side by side, so the slower of the two decides.
+class TimeEstimate {
+ public:
+  explicit TimeEstimate(std::size_t build_slots) : build_slots_(build_slots) {}
+
+  void build_finished(double duration_s);
+  void trial_finished(double duration_s);
+  /// Nothing until enough has finished to judge by.
+  [[nodiscard]] std::optional<double> remaining_s(std::size_t builds_left, std::size_t trials_left) const;
+
+ private:
+  std::size_t build_slots_;
+  std::size_t builds_ = 0, trials_ = 0;
+  double build_mean_s_ = 0, trial_mean_s_ = 0;
+};
+
+/// How a screening ended.
+struct Screened {
+  enum class End { kExhausted, kBudget, kInterrupted, kEnough };
+  End end = End::kExhausted;
+  double time_s = 0;                                ///< device time of the samples of this session's own trials
+  std::optional<search::ExpectedMiss> missed = {};  ///< nothing where the strategy does not say
+};
+
 class Pipeline {
  public:
-  enum class End { kExhausted, kBudget, kInterrupted, kEnough };
-
   /// All references must outlive the pipeline.
   Pipeline(const SessionContext& context, SearchState& state, search::Strategy& strategy, ProgressReporter& progress);
 
@@ -30,11 +52,9 @@ class Pipeline {
   /// Works until the strategy has no more proposals, the budget is spent, or the context's stop flag is set. Afterwards
   /// no trial is in flight, and unless interrupted no build either. `after_s`: expected wall time of what follows the
   /// search; a time budget starts no new trial where less than it is left. Below zero the search may outlast its budget
-  /// by so much, since what follows does in any case. `margin`: of ties, where the search ends
-  /// once it is enough (search::is_enough()); nothing: it goes on. Errors: those of the device.
-  [[nodiscard]] Result<End> run(double after_s, std::optional<double> margin = std::nullopt);
-
-  [[nodiscard]] std::optional<search::ExpectedMiss> expected_miss() const { return strategy_.expected_miss(); }
+  /// by so much, since what follows does in any case. `margin`: of ties; with options.stop_when_enough the search ends
+  /// once it is enough (search::is_enough()). Errors: those of the device.
+  [[nodiscard]] Result<Screened> run(double after_s, double margin);
 
  private:
   struct Candidate {
@@ -49,6 +69,7 @@ class Pipeline {
   [[nodiscard]] bool has_enough() const;
   [[nodiscard]] bool in_flight() const;
   [[nodiscard]] Result<void> take_events(std::chrono::milliseconds timeout);
+  [[nodiscard]] Result<Screened::End> try_all();
   void propose();
   [[nodiscard]] std::optional<std::size_t> next_unknown();
   void submit_build(std::size_t index);
@@ -66,7 +87,7 @@ class Pipeline {
   search::Strategy& strategy_;
   ProgressReporter& progress_;
   double after_s_ = 0;
-  std::optional<double> margin_;
+  std::optional<double> margin_;                ///< where it ends once it is enough
   std::optional<double> begun_s_, deadline_s_;  ///< of run()
   std::size_t slots_;
   std::size_t total_;  ///< variants this search means to decide

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "tuner/session/rounds/sample_pairs.hpp"
+#include "tuner/session/sample_pairs.hpp"
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::session {

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
-#include "tuner/session/pipeline/finalist_builds.hpp"
 #include "tuner/session/rounds/race_cut.hpp"
-#include "tuner/session/rounds/sample_pairs.hpp"
-#include "tuner/session/time_estimate.hpp"
+#include "tuner/session/sample_pairs.hpp"
+#include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -19,46 +19,48 @@ std::int64_t survivors(const std::vector<RoundEntry>& field) {
   return std::count_if(field.begin(), field.end(), lives);
 }
 
-}  // namespace
+double time_s(const RoundEntry& entry) { return stats::median(per_launch_times(entry.samples)); }
 
-int planned_final_looks(const FinalPlan& plan) {
-  const int more = std::max(plan.max_rounds - plan.rounds, 0);
-  return 1 + (more + kMoreFinalRounds - 1) / kMoreFinalRounds;
-}
+class Final {
+ public:
+  Final(RoundContext& rounds, const BaselineReport& baseline, const FinalPlan& plan, double margin)
+      : rounds_(rounds), baseline_(baseline), plan_(plan), margin_(margin) {}
 
-Final::Final(const SessionContext& context, SearchState& state, const BaselineReport& baseline, const FinalPlan& plan,
-             double margin, ProgressReporter& progress, RoundTroubles& troubles)
-    : context_(context),
-      state_(state),
-      baseline_(baseline),
-      plan_(plan),
-      margin_(margin),
-      progress_(progress),
-      troubles_(troubles) {}
+  [[nodiscard]] Result<FinalResult> run(const std::vector<std::size_t>& raced, const std::vector<int>& algorithms);
+
+ private:
+  [[nodiscard]] std::vector<std::size_t> pick(const std::vector<std::size_t>& raced) const;
+  void add_baselines(std::vector<RoundEntry>& field, const std::vector<int>& algorithms) const;
+  [[nodiscard]] Result<RoundRunner::End> run_rounds(RoundRunner& runner);
+  [[nodiscard]] bool best_two_unclear(const std::vector<RoundEntry>& field) const;
+  [[nodiscard]] Result<FinalResult> result(const RoundRunner& runner, RoundRunner::End end) const;
+
+  RoundContext& rounds_;
+  const BaselineReport& baseline_;
+  const FinalPlan& plan_;
+  double margin_;
+  std::set<std::size_t> tried_;  ///< finalists of finals nobody survived
+};
 
 Result<FinalResult> Final::run(const std::vector<std::size_t>& raced, const std::vector<int>& algorithms) {
   while (true) {
     const auto picked = pick(raced);
     if (picked.empty()) return FinalResult{};
-    progress_.take_counts(state_);
-    progress_.enter_rounds(
+    rounds_.progress.take_counts(rounds_.state);
+    rounds_.progress.enter_rounds(
         Progress::Phase::kFinal, plan_.rounds, static_cast<std::int64_t>(picked.size()),
         expected_round_s(plan_.timing, picked.size() + 2, baseline_launch_s(baseline_)) * plan_.rounds);
-    TRY_ASSIGN(auto finalists, build_finalists(context_, state_, picked));
-    if (!finalists) {
+    TRY_ASSIGN(auto field, variant_entries(rounds_, picked));
+    if (!field) {
       FinalResult stopped;
       stopped.end = RoundRunner::End::kStopped;
       return stopped;
     }
-    std::vector<RoundEntry> field = variant_entries(state_, std::move(*finalists));
-    if (!field.empty()) {
-      add_baselines(field, algorithms);
-      RoundRunner runner(context_, Stage::kFinal, plan_.timing, std::move(field), troubles_,
-                         [&](const RoundEntry& entry) {
-                           if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
-                         });
+    if (!field->empty()) {
+      add_baselines(*field, algorithms);
+      RoundRunner runner(rounds_, Stage::kFinal, plan_.timing, std::move(*field));
       TRY_ASSIGN(const auto end, run_rounds(runner));
-      if (runner.rounds() > 0) context_.store.save_rounds(Stage::kFinal, contender_samples(runner.field()));
+      if (runner.rounds() > 0) rounds_.context.store.save_rounds(Stage::kFinal, contender_samples(runner.field()));
       if (survivors(runner.field()) > 0) return result(runner, end);
     }
     tried_.insert(picked.begin(), picked.end());
@@ -66,7 +68,7 @@ Result<FinalResult> Final::run(const std::vector<std::size_t>& raced, const std:
 }
 
 std::vector<std::size_t> Final::pick(const std::vector<std::size_t>& raced) const {
-  const auto ranked = state_.right();
+  const auto ranked = rounds_.state.right();
   const std::set<std::size_t> right(ranked.begin(), ranked.end());
   std::set<std::size_t> seen = tried_;
   std::vector<std::size_t> picked;
@@ -75,7 +77,7 @@ std::vector<std::size_t> Final::pick(const std::vector<std::size_t>& raced) cons
     if (room && right.count(index) > 0 && seen.insert(index).second) picked.push_back(index);
   };
   for (const std::size_t index : raced) take(index);
-  for (const std::size_t index : state_.ranked()) take(index);
+  for (const std::size_t index : rounds_.state.ranked()) take(index);
   return picked;
 }
 
@@ -99,8 +101,8 @@ Result<RoundRunner::End> Final::run_rounds(RoundRunner& runner) {
       rounds = std::max(rounds, std::min(rounds + kMoreFinalRounds, plan_.max_rounds));
     }
     const double spent_s = runner.spent_s();
-    rounds = affordable_rounds(rounds, done, spent_s, context_.time_left_s());
-    progress_.round(done, rounds, left, spent_s / done * (rounds - done));
+    rounds = affordable_rounds(rounds, done, spent_s, rounds_.context.time_left_s());
+    rounds_.progress.round(done, rounds, left, spent_s / done * (rounds - done));
   }
   return RoundRunner::End::kRan;
 }
@@ -136,6 +138,65 @@ Result<FinalResult> Final::result(const RoundRunner& runner, RoundRunner::End en
   if (has_baseline && !measured_baseline && any_sample) {
     return fail(ErrorKind::kEnvironment,
                 "the baseline failed in every round of the final; the trials are kept, run the search again");
+  }
+  return out;
+}
+
+}  // namespace
+
+int planned_final_looks(const FinalPlan& plan) {
+  const int more = std::max(plan.max_rounds - plan.rounds, 0);
+  return 1 + (more + kMoreFinalRounds - 1) / kMoreFinalRounds;
+}
+
+Result<FinalResult> run_final(RoundContext& rounds, const BaselineReport& baseline, const FinalPlan& plan,
+                              double margin, const std::vector<std::size_t>& raced,
+                              const std::vector<int>& algorithms) {
+  return Final(rounds, baseline, plan, margin).run(raced, algorithms);
+}
+
+std::vector<RoundEntry> confirm_field(const std::vector<RoundEntry>& final, const Variant& chosen) {
+  const RoundEntry* const winner = entry_of(final, chosen);
+  const RoundEntry* fastest = nullptr;  // of the baseline's algorithms
+  for (const RoundEntry& entry : final) {
+    if (algorithm_of(entry.contender) == nullptr) continue;
+    if (fastest == nullptr || time_s(entry) < time_s(*fastest)) fastest = &entry;
+  }
+  const RoundEntry* third = nullptr;
+  double nearest = std::log1p(kConfirmReach);
+  for (const RoundEntry& entry : final) {
+    if (&entry == winner || &entry == fastest) continue;
+    const RoundEntry& best = algorithm_of(entry.contender) != nullptr ? *fastest : *winner;
+    const auto behind = log_time_ratio(entry.samples, best.samples);
+    if (behind.pairs == 0 || behind.mean > nearest) continue;
+    third = &entry;
+    nearest = behind.mean;
+  }
+  std::vector<RoundEntry> out;
+  for (const RoundEntry* const entry : {winner, fastest, third}) {
+    if (entry == nullptr) continue;
+    out.emplace_back(*entry).samples.clear();
+  }
+  return out;
+}
+
+Result<FinalResult> run_confirm(RoundContext& rounds, std::vector<RoundEntry> field, const SampleTiming& timing,
+                                double launch_s) {
+  const auto contenders = static_cast<std::int64_t>(field.size());
+  const int planned = confirm_rounds(field.size());
+  const double round_s = expected_round_s(timing, field.size(), launch_s);
+  rounds.progress.enter_rounds(Progress::Phase::kConfirm, planned, contenders, planned * round_s);
+  RoundRunner runner(rounds, Stage::kConfirm, timing, std::move(field));
+  FinalResult out;
+  while (runner.rounds() < planned && out.whole() && !runner.all_out()) {
+    TRY_ASSIGN(const auto end, runner.run_round());
+    out.end = end;
+    rounds.progress.round(runner.rounds(), planned, contenders, (planned - runner.rounds()) * round_s);
+  }
+  if (runner.rounds() > 0) rounds.context.store.save_rounds(Stage::kConfirm, contender_samples(runner.field()));
+  out.time_s = device_time_s(runner.field());
+  for (const RoundEntry& entry : runner.field()) {
+    if (!entry.samples.empty() && !entry.out) out.field.push_back(entry);
   }
   return out;
 }

@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: MIT
 // The final: fresh rounds of samples in which the best variants and the baseline meet, so that the winner's numbers are
-// not those it was picked by. At the power cap it has few rounds and only chooses; confirm.hpp has the numbers.
+// not those it was picked by. At the power cap it has few rounds and only chooses: whom it chose, the baseline and who
+// was nearest to one of them are measured again in confirm rounds, that had no part in choosing, and what is claimed
+// comes from these.
 #pragma once
 
-#include <cstdint>
-#include <set>
+#include <cstddef>
 #include <vector>
 
-#include "tuner/session/context.hpp"
-#include "tuner/session/pipeline/search_state.hpp"
-#include "tuner/session/progress_reporter.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/session/rounds/rounds.hpp"
 
 namespace pgtune::session {
 
 struct FinalResult {
-  std::vector<RoundEntry>
-      field;  ///< the baselines, and the variants that lived through every round run; each has a sample
-  RoundRunner::End end = RoundRunner::End::kRan;  ///< otherwise ended before all rounds were run
-  double time_s = 0;                              ///< device time of its samples
+  std::vector<RoundEntry> field;  ///< who lived through every round run; each has a sample
+  RoundRunner::End end = RoundRunner::End::kRan;
+  double time_s = 0;  ///< device time of its samples
 
   /// Every round was run that was to be.
   [[nodiscard]] bool whole() const { return end == RoundRunner::End::kRan; }
@@ -31,37 +28,27 @@ inline constexpr int kMoreFinalRounds = 8;
 /// How often a final looks whether the best two are clear: after its first rounds and after each addition. At least 1.
 [[nodiscard]] int planned_final_looks(const FinalPlan& plan);
 
-class Final {
- public:
-  /// `margin`: of ties. All references must outlive the final.
-  Final(const SessionContext& context, SearchState& state, const BaselineReport& baseline, const FinalPlan& plan,
-        double margin, ProgressReporter& progress, RoundTroubles& troubles);
+/// Picks finalists, runs the rounds, and saves their samples. Finalists are the first of `raced`, which indexes the
+/// state, then the next best by screening until there are plan.finalists. `algorithms`: of the baseline, fastest first;
+/// the first two and the library's own first choice are in the final, and in its result also where one failed after its
+/// first sample. Whoever fails in a round is out and gets the failure as its outcome; when nobody is left, the next
+/// best variants get their final. While the best two can neither be told apart nor called a tie (by `margin`), eight
+/// rounds at a time are added, up to plan.max_rounds: by intervals that hold over all these looks
+/// (stats::look_confidence). A time budget may shorten it to as few rounds as an interval needs. An empty field: nobody
+/// lived through a final. Errors: those of the device, or a baseline that failed in every round.
+[[nodiscard]] Result<FinalResult> run_final(RoundContext& rounds, const BaselineReport& baseline, const FinalPlan& plan,
+                                            double margin, const std::vector<std::size_t>& raced,
+                                            const std::vector<int>& algorithms);
 
-  /// Picks finalists, runs the rounds, and saves their samples. Finalists are the first of `raced`, which indexes the
-  /// state, then the next best by screening until there are plan.finalists. Whoever fails in a round is out and gets
-  /// the failure as its outcome; when nobody is left, the next best variants get their final. While the best two can
-  /// neither be told apart nor called a tie, eight rounds at a time are added, up to plan.max_rounds: by intervals that
-  /// hold over all these looks (stats::look_confidence). A time budget may shorten it to as few rounds as an interval
-  /// needs. An empty field: nobody lived through a final. Errors: those of the device, or a baseline that failed in
-  /// every round.
-  /// `algorithms`: of the baseline, fastest first; the first two and the library's own first choice are in the final.
-  [[nodiscard]] Result<FinalResult> run(const std::vector<std::size_t>& raced, const std::vector<int>& algorithms);
+/// Who is in the confirm rounds after a final that chose `chosen`: that, the fastest of the final's algorithms, and of
+/// the others the one that the final shows nearest to the best of its kind, if inside kConfirmReach: a variant that may
+/// be the faster one, or an algorithm, as a ratio to one that only looked fastest flatters. Without samples. Pure.
+/// Precondition: the final has `chosen`.
+[[nodiscard]] std::vector<RoundEntry> confirm_field(const std::vector<RoundEntry>& final, const Variant& chosen);
 
- private:
-  [[nodiscard]] std::vector<std::size_t> pick(const std::vector<std::size_t>& raced) const;
-  void add_baselines(std::vector<RoundEntry>& field, const std::vector<int>& algorithms) const;
-  [[nodiscard]] Result<RoundRunner::End> run_rounds(RoundRunner& runner);
-  [[nodiscard]] bool best_two_unclear(const std::vector<RoundEntry>& field) const;
-  [[nodiscard]] Result<FinalResult> result(const RoundRunner& runner, RoundRunner::End end) const;
-
-  const SessionContext& context_;
-  SearchState& state_;
-  const BaselineReport& baseline_;
-  FinalPlan plan_;
-  double margin_;
-  ProgressReporter& progress_;
-  RoundTroubles& troubles_;
-  std::set<std::size_t> tried_;  ///< finalists of finals nobody survived
-};
+/// Runs confirm_rounds() of a confirm_field(), and saves their samples. Who fails is out and gets the failure as its
+/// outcome. `launch_s`: of the winner, for the expected time. Errors: those of the device.
+[[nodiscard]] Result<FinalResult> run_confirm(RoundContext& rounds, std::vector<RoundEntry> field,
+                                              const SampleTiming& timing, double launch_s);
 
 }  // namespace pgtune::session

@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "tuner/session/pipeline/finalist_builds.hpp"
+#include "tuner/session/expected_times.hpp"
 #include "tuner/session/rounds/race_cut.hpp"
-#include "tuner/session/rounds/sample_pairs.hpp"
-#include "tuner/session/time_estimate.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
+#include "tuner/session/sample_pairs.hpp"
+#include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -18,14 +19,10 @@ constexpr int kLeastRounds = static_cast<int>(kFirstCut);
 
 class Race {
  public:
-  Race(const SessionContext& context, SearchState& state, const BaselineReport& baseline, double margin,
-       ProgressReporter& progress, RoundTroubles& troubles)
-      : context_(context),
-        options_(context.options),
-        state_(state),
+  Race(RoundContext& rounds, const BaselineReport& baseline, double margin)
+      : rounds_(rounds),
+        options_(rounds.context.options),
         baseline_(baseline),
-        progress_(progress),
-        troubles_(troubles),
         rules_{margin, static_cast<std::size_t>(std::max(options_.finalists, 1)),
                planned_race_looks(options_.race_rounds)},
         launch_s_(baseline_launch_s(baseline)) {}
@@ -46,12 +43,9 @@ class Race {
   void cut(std::vector<RoundEntry>& field) const;
   [[nodiscard]] RaceResult result(const RoundRunner& runner, RoundRunner::End end) const;
 
-  const SessionContext& context_;
+  RoundContext& rounds_;
   const SessionOptions& options_;
-  SearchState& state_;
   const BaselineReport& baseline_;
-  ProgressReporter& progress_;
-  RoundTroubles& troubles_;
   RaceRules rules_;
   double launch_s_;
 };
@@ -60,31 +54,28 @@ Result<RaceResult> Race::run() {
   const auto picked = pick();
   const double expected_s = expected_round_s({kRaceSample_s, 0}, picked.size() + 1, launch_s_);
   if (picked.empty() || options_.race_rounds < 1 || !affordable(0, expected_s)) return RaceResult{};
-  TRY_ASSIGN(auto built, build_finalists(context_, state_, picked));
+  TRY_ASSIGN(auto field, variant_entries(rounds_, picked));
   RaceResult none;
-  if (!built) none.end = RoundRunner::End::kStopped;
-  if (!built || built->empty()) return none;
+  if (!field) none.end = RoundRunner::End::kStopped;
+  if (!field || field->empty()) return none;
 
-  std::vector<RoundEntry> field = variant_entries(state_, std::move(*built));
-  const auto entrants = static_cast<std::int64_t>(field.size());
-  for (const int algorithm : fastest_algorithms(baseline_, kAlgorithms)) field.push_back(baseline_entry(algorithm));
-  progress_.take_counts(state_);
-  progress_.enter_rounds(Progress::Phase::kRace, options_.race_rounds, entrants,
-                         expected_race_s(options_, launch_s_) + expected_final_s(options_, launch_s_));
-  RoundRunner runner(context_, Stage::kRace, SampleTiming{kRaceSample_s, 0}, std::move(field), troubles_,
-                     [&](const RoundEntry& entry) {
-                       if (entry.index) record_failure(context_, state_, *entry.index, entry.outcome);
-                     });
+  const auto entrants = static_cast<std::int64_t>(field->size());
+  for (const int algorithm : fastest_algorithms(baseline_, kAlgorithms)) field->push_back(baseline_entry(algorithm));
+  rounds_.progress.take_counts(rounds_.state);
+  rounds_.progress.enter_rounds(Progress::Phase::kRace, options_.race_rounds, entrants,
+                                expected_race_s(options_, launch_s_) + expected_final_s(options_, launch_s_));
+  RoundRunner runner(rounds_, Stage::kRace, SampleTiming{kRaceSample_s, 0}, std::move(*field));
   TRY_ASSIGN(const auto end, run_rounds(runner));
-  if (runner.rounds() > 0) context_.store.save_rounds(Stage::kRace, contender_samples(runner.field()));
+  if (runner.rounds() > 0) rounds_.context.store.save_rounds(Stage::kRace, contender_samples(runner.field()));
   return result(runner, end);
 }
 
 std::vector<std::size_t> Race::pick() const {
-  const auto ranked = state_.ranked();
+  const auto ranked = rounds_.state.ranked();
   std::vector<SampleTimes> screening;
   screening.reserve(ranked.size());
-  for (const std::size_t index : ranked) screening.push_back(per_launch_times(state_.trial(index).report.samples));
+  for (const std::size_t index : ranked)
+    screening.push_back(per_launch_times(rounds_.state.trial(index).report.samples));
   std::vector<std::size_t> entrants;
   for (const std::size_t i : race_entrants(screening, rules_.margin)) entrants.push_back(ranked[i]);
   if (entrants.size() <= rules_.finalists) return {};
@@ -93,7 +84,7 @@ std::vector<std::size_t> Race::pick() const {
 
 /// Whether a time budget has room for the rounds without which those so far would be of no use, and for the final.
 bool Race::affordable(int done, double round_s) const {
-  const auto left_s = context_.time_left_s();
+  const auto left_s = rounds_.context.time_left_s();
   if (!left_s) return true;
   const int needed = std::max(kLeastRounds - done, 1);
   return *left_s - reserved_for_final_s(options_, launch_s_) >= needed * round_s;
@@ -109,8 +100,8 @@ Result<RoundRunner::End> Race::run_rounds(RoundRunner& runner) {
     round_s = runner.spent_s() / done;
     cut(field);
     const std::size_t left = survivors(field).entries.size();
-    progress_.round(done, options_.race_rounds, static_cast<std::int64_t>(left),
-                    round_s * (options_.race_rounds - done) + expected_final_s(options_, launch_s_));
+    rounds_.progress.round(done, options_.race_rounds, static_cast<std::int64_t>(left),
+                           round_s * (options_.race_rounds - done) + expected_final_s(options_, launch_s_));
     if (left == 0 || (done >= kLeastRounds && left <= rules_.finalists)) break;
   }
   return RoundRunner::End::kRan;
@@ -154,11 +145,94 @@ RaceResult Race::result(const RoundRunner& runner, RoundRunner::End end) const {
   return out;
 }
 
+/// At the power cap screening says little: whoever was within a fifth of the best may be the best.
+constexpr double kScreeningMargin = 1;
+
+double median_cycles(const std::vector<Sample>& samples) {
+  std::vector<double> cycles;
+  for (const Sample& sample : samples) {
+    if (sample.sm_clock_hz > 0) cycles.push_back(sample.per_launch_s() * sample.sm_clock_hz);
+  }
+  return cycles.empty() ? 0 : stats::median(cycles);
+}
+
+Result<std::vector<std::size_t>> pick_settled(const SessionContext& context, const SearchState& state,
+                                              std::size_t most) {
+  const auto ranked = state.ranked();
+  std::vector<SampleTimes> screening;
+  std::vector<Variant> variants;
+  RaceKeys cycles;
+  for (const std::size_t index : ranked) {
+    const std::vector<Sample>& samples = state.trial(index).report.samples;
+    screening.push_back(per_launch_times(samples));
+    cycles.push_back(median_cycles(samples));
+    variants.push_back(state.variant(index));
+  }
+  std::vector<RaceKeys> keys;
+  const auto clocks = context.options.settled_clocks ? context.options.settled_clocks() : nullptr;
+  if (clocks) {
+    TRY_ASSIGN(auto expected, expected_settled_times(*clocks, context.templates, context.problem, context.device.info(),
+                                                     variants, cycles));
+    keys.push_back(std::move(expected));
+  }
+  keys.push_back(std::move(cycles));
+  std::vector<std::size_t> out;
+  for (const std::size_t i : settled_entrants(screening, keys, kScreeningMargin, most)) out.push_back(ranked[i]);
+  return out;
+}
+
+/// Into the field: those still in, of one kind, by their sample.
+std::vector<std::size_t> by_sample(const std::vector<RoundEntry>& field, bool variants) {
+  std::vector<std::size_t> left;
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    if (!field[i].out && !field[i].samples.empty() && field[i].index.has_value() == variants) left.push_back(i);
+  }
+  std::stable_sort(left.begin(), left.end(), [&](std::size_t a, std::size_t b) {
+    return field[a].samples.back().per_launch_s() < field[b].samples.back().per_launch_s();
+  });
+  return left;
+}
+
+Result<RaceResult> run_settled_race(RoundContext& rounds, const BaselineReport& baseline) {
+  const SessionContext& context = rounds.context;
+  const SettledRacePlan plan = settled_race_plan(context.options);
+  TRY_ASSIGN(const auto picked, pick_settled(context, rounds.state, plan.variants));
+  const double launch_s = baseline_launch_s(baseline);
+  const double final_s = expected_final_s(context.options, launch_s, Sampling::kSettled);
+  const auto time_left_s = context.time_left_s();
+  if (picked.size() < 2 || (time_left_s && *time_left_s < final_s)) return RaceResult{};
+  TRY_ASSIGN(auto field, variant_entries(rounds, picked));
+  RaceResult out;
+  if (!field) out.end = RoundRunner::End::kStopped;
+  if (!field || field->empty()) return out;
+
+  const auto entrants = static_cast<std::int64_t>(field->size());
+  for (const int algorithm : fastest_algorithms(baseline, plan.algorithms)) field->push_back(baseline_entry(algorithm));
+  rounds.progress.take_counts(rounds.state);
+  rounds.progress.enter_rounds(Progress::Phase::kRace, 1, entrants,
+                               expected_race_s(context.options, launch_s, Sampling::kSettled) + final_s);
+  RoundRunner runner(rounds, Stage::kRace, plan.timing, std::move(*field));
+  TRY_ASSIGN(const auto end, runner.run_round());
+  out.end = end;
+  rounds.progress.round(runner.rounds(), 1, entrants, final_s);
+  if (runner.rounds() > 0) context.store.save_rounds(Stage::kRace, contender_samples(runner.field()));
+  out.entrants = measured_variants(runner.field());
+  out.time_s = device_time_s(runner.field());
+  for (const std::size_t i : by_sample(runner.field(), true)) out.order.push_back(*runner.field()[i].index);
+  for (const std::size_t i : by_sample(runner.field(), false)) {
+    const RoundEntry& entry = runner.field()[i];
+    const BaselineAlgorithm algorithm = *algorithm_of(entry.contender);
+    out.algorithms.push_back(algorithm.index);
+    if (algorithm.index == baseline.best) out.baseline_samples = entry.samples;
+  }
+  return out;
+}
+
 }  // namespace
 
-Result<RaceResult> run_race(const SessionContext& context, SearchState& state, const BaselineReport& baseline,
-                            double margin, ProgressReporter& progress, RoundTroubles& troubles) {
-  return Race(context, state, baseline, margin, progress, troubles).run();
+Result<RaceResult> run_race(RoundContext& rounds, const BaselineReport& baseline, Sampling sampling, double margin) {
+  if (sampling == Sampling::kSettled) return run_settled_race(rounds, baseline);
+  return Race(rounds, baseline, margin).run();
 }
 
 }  // namespace pgtune::session

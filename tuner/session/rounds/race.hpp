@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The race: variants whose screening is near the best meet in short rounds, and leave as soon as they are clearly
-// slower than the best of them. Who is left goes to the final.
+// slower than the best of them. Who is left goes to the final. At the power cap it is one round, in samples with a
+// lead-in.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "tuner/session/context.hpp"
-#include "tuner/session/pipeline/search_state.hpp"
-#include "tuner/session/progress_reporter.hpp"
+#include "tuner/model/sampling.hpp"
 #include "tuner/session/rounds/rounds.hpp"
 
 namespace pgtune::session {
@@ -23,12 +22,14 @@ struct RaceResult {
   RoundRunner::End end = RoundRunner::End::kRan;
 };
 
-/// No race where there are no more entrants than finalists. Each round has all survivors and the four of the
-/// baseline's algorithms that screened best; it ends with as many survivors as finalists, after options.race_rounds
-/// rounds, or when a time budget needs the rest for the final. Who fails is out and gets the failure as its outcome.
-/// `margin`: of ties. Precondition: nothing in flight. Errors: those of the device.
-[[nodiscard]] Result<RaceResult> run_race(const SessionContext& context, SearchState& state,
-                                          const BaselineReport& baseline, double margin, ProgressReporter& progress,
-                                          RoundTroubles& troubles);
+/// The race in short samples: none where there are no more entrants than finalists. Each round has all survivors and
+/// the four of the baseline's algorithms that screened best; it ends with as many survivors as finalists, after
+/// options.race_rounds rounds, or when a time budget needs the rest for the final. `margin`: of ties.
+/// At the power cap, in settled samples: the one round of settled_race_plan() over variants, those that screened
+/// fastest and those of the fewest cycles in turns, and the algorithms of the baseline that screened best. The order
+/// holds all that came through. No race where there is only one variant, or time for less than a final. Who fails is
+/// out and gets the failure as its outcome. Precondition: nothing in flight. Errors: those of the device.
+[[nodiscard]] Result<RaceResult> run_race(RoundContext& rounds, const BaselineReport& baseline, Sampling sampling,
+                                          double margin);
 
 }  // namespace pgtune::session

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "tuner/session/pipeline/launchable.hpp"
+#include "tuner/session/pipeline/builds.hpp"
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::session {
@@ -83,6 +83,11 @@ RoundRunner::RoundRunner(const SessionContext& context, Stage stage, SampleTimin
       order_(field_.size(), seed_of(context, stage)),
       since_s_(context.clock.now_s()),
       clocks_hz_(field_.size()) {}
+
+RoundRunner::RoundRunner(RoundContext& rounds, Stage stage, SampleTiming timing, std::vector<RoundEntry> field)
+    : RoundRunner(rounds.context, stage, timing, std::move(field), rounds.troubles, [&rounds](const RoundEntry& entry) {
+        if (entry.index) record_failure(rounds.context, rounds.state, *entry.index, entry.outcome);
+      }) {}
 
 bool RoundRunner::all_out() const {
   return std::all_of(field_.begin(), field_.end(), [](const RoundEntry& entry) { return entry.out; });
@@ -236,15 +241,20 @@ std::vector<ContenderSamples> contender_samples(const std::vector<RoundEntry>& f
   return out;
 }
 
+Result<std::optional<std::vector<RoundEntry>>> variant_entries(RoundContext& rounds,
+                                                               const std::vector<std::size_t>& indices) {
+  TRY_ASSIGN(auto finalists, build_finalists(rounds.context, rounds.state, indices));
+  if (!finalists) return std::nullopt;
+  std::vector<RoundEntry> entries;
+  entries.reserve(finalists->size());
+  for (BuiltFinalist& finalist : *finalists) entries.push_back({std::move(finalist.built), finalist.index});
+  return entries;
+}
+
 std::int64_t measured_variants(const std::vector<RoundEntry>& field) {
   return std::count_if(field.begin(), field.end(), [](const RoundEntry& entry) {
     return entry.index && (!entry.samples.empty() || entry.outcome.kind != OutcomeKind::kOk);
   });
-}
-
-MeasuredVariant measured_variant(const RoundEntry& entry) {
-  const auto& [variant, plan, build] = std::get<protocol::BuiltVariant>(entry.contender);
-  return {variant, build, smem_bytes(build, plan), entry.samples};
 }
 
 const RoundEntry* entry_of(const std::vector<RoundEntry>& field, const Variant& variant) {
@@ -258,7 +268,9 @@ const RoundEntry* entry_of(const std::vector<RoundEntry>& field, const Variant& 
 std::vector<MeasuredVariant> variants_of(const std::vector<RoundEntry>& field) {
   std::vector<MeasuredVariant> out;
   for (const RoundEntry& entry : field) {
-    if (entry.index) out.push_back(measured_variant(entry));
+    if (!entry.index) continue;
+    const auto& [variant, plan, build] = std::get<protocol::BuiltVariant>(entry.contender);
+    out.push_back({variant, build, smem_bytes(build, plan), entry.samples});
   }
   return out;
 }

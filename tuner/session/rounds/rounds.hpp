@@ -11,8 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "tuner/session/answer/ranking.hpp"
 #include "tuner/session/context.hpp"
+#include "tuner/session/pipeline/progress_reporter.hpp"
+#include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/session/rounds/round_order.hpp"
 
 namespace pgtune::session {
@@ -43,6 +44,14 @@ struct RoundTroubles {
   [[nodiscard]] std::vector<std::string> notes() const;
 };
 
+/// What the rounds of one session work with. References must outlive them.
+struct RoundContext {
+  const SessionContext& context;
+  SearchState& state;
+  ProgressReporter& progress;
+  RoundTroubles troubles = {};  ///< of all of them
+};
+
 /// Runs one stage's rounds over a field.
 class RoundRunner {
  public:
@@ -58,6 +67,8 @@ class RoundRunner {
   /// fails. The context and troubles must outlive the runner.
   RoundRunner(const SessionContext& context, Stage stage, SampleTiming timing, std::vector<RoundEntry> field,
               RoundTroubles& troubles, OnFailure on_failure = {});
+  /// Likewise; a variant that fails gets the failure as its outcome in state and store.
+  RoundRunner(RoundContext& rounds, Stage stage, SampleTiming timing, std::vector<RoundEntry> field);
 
   /// Gives every entry that is not out one more sample with the next round's number (they count from 1), and repeats
   /// the round, after a pause where it was for heat, until it is not void; no settled round is void for a jump of the
@@ -102,16 +113,31 @@ class RoundRunner {
 /// The samples as the store keeps them; entries without samples are left out.
 [[nodiscard]] std::vector<ContenderSamples> contender_samples(const std::vector<RoundEntry>& field);
 
+/// Builds the variants at these indices of the state, and makes their entries in the same order, see build_finalists().
+/// Nothing when the stop flag was set meanwhile.
+[[nodiscard]] Result<std::optional<std::vector<RoundEntry>>> variant_entries(RoundContext& rounds,
+                                                                             const std::vector<std::size_t>& indices);
+
 /// Variants with a sample or a failure.
 [[nodiscard]] std::int64_t measured_variants(const std::vector<RoundEntry>& field);
-
-/// An entry of a variant as the ranking takes it. Throws std::bad_variant_access for a baseline algorithm's.
-[[nodiscard]] MeasuredVariant measured_variant(const RoundEntry& entry);
 
 /// The entry of a variant, in `field`; null where it is not in it.
 [[nodiscard]] const RoundEntry* entry_of(const std::vector<RoundEntry>& field, const Variant& variant);
 
-/// The variants, and the baseline algorithms, of a field as the ranking takes them.
+/// A contender's variant with the samples it has.
+struct MeasuredVariant {
+  Variant variant;
+  BuildInfo build;
+  std::optional<std::int64_t> smem_bytes = {};  ///< RankedVariant::smem_bytes
+  std::vector<Sample> samples;
+};
+
+struct MeasuredBaseline {
+  int algorithm = 0;  ///< index into BaselineReport::algorithms
+  std::vector<Sample> samples;
+};
+
+/// The variants, and the baseline algorithms, of a field.
 [[nodiscard]] std::vector<MeasuredVariant> variants_of(const std::vector<RoundEntry>& field);
 [[nodiscard]] std::vector<MeasuredBaseline> baselines_of(const std::vector<RoundEntry>& field);
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Who may still win a session: its finalists, what race, final and confirm rounds measured of them, and the ranking
+// that follows. Whoever fails in a step is out, and the rest is ranked anew. The order of the steps is the session's.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "tuner/session/findings.hpp"
+#include "tuner/session/rounds/final.hpp"
+#include "tuner/session/rounds/verification.hpp"
+
+namespace pgtune::session {
+
+class Contest {
+ public:
+  /// Both must outlive it.
+  Contest(RoundContext& rounds, Findings& found) : rounds_(rounds), found_(found), verification_(rounds) {}
+
+  /// Plans final and confirm rounds by the sampling of the answer, for at most so many finalists where given.
+  void plan(std::optional<int> most_finalists = {});
+  [[nodiscard]] Result<void> race();
+  /// Whether somebody lived through it; nothing is ranked yet.
+  [[nodiscard]] Result<bool> final();
+  /// Short samples, one after another, at a clock that the power cap holds down, which is the one that the contender
+  /// before had earned. In the burst regime a sample's clock follows from the rest before it.
+  [[nodiscard]] bool is_short_at_cap() const;
+  /// By as many rounds as were run, where the final was interrupted. Precondition: somebody lived through it.
+  void rank_finalists();
+  /// The final only chose, and its choice was not measured again.
+  [[nodiscard]] bool is_unconfirmed() const { return plan_.confirms && !is_confirmed(); }
+  /// Measures the answer's best again; whoever of the finalists is the best then is declared, and a note says so where
+  /// it is another one. Errors: also a baseline that failed in every round.
+  [[nodiscard]] Result<void> confirm();
+  /// Verifies the ranking, until one fails. Whether the ranking is through.
+  [[nodiscard]] Result<bool> verify();
+
+  enum class EnergyOf { kWinner, kEveryFinalist };
+  /// Energy after a whole final, and the order by the objective where that is one of energy. What fails here becomes a
+  /// note: the final's times stand.
+  void measure_energy(EnergyOf whose);
+
+  /// Ranks by screening where there was no final to rank by.
+  void rank_screened();
+  /// The variants of the state at `indices` ranked by screening.
+  [[nodiscard]] std::vector<RankedVariant> ranked_by_screening(const std::vector<std::size_t>& indices) const;
+
+  /// For Findings::finish().
+  [[nodiscard]] std::vector<Sample> winner_samples() const;
+  [[nodiscard]] std::vector<Sample> compared_samples() const;
+
+ private:
+  [[nodiscard]] bool is_confirmed() const;
+  /// Those that the answer's figures come from.
+  [[nodiscard]] const std::vector<RoundEntry>& last_field() const;
+  void rank();
+  void leave_out(const Variant& variant);
+  void rank_who_is_left();
+  void note_change(const Variant& chosen);
+  [[nodiscard]] std::vector<MeasuredVariant> screened(const std::vector<std::size_t>& indices) const;
+
+  RoundContext& rounds_;
+  Findings& found_;
+  FinalPlan plan_;
+  std::vector<std::size_t> raced_;  ///< into the state: who came through the race, fastest first
+  std::vector<int> algorithms_;     ///< of the baseline, by the race or by screening, fastest first
+  FinalResult final_;
+  FinalResult confirm_;  ///< the last confirm rounds
+  Verification verification_;
+};
+
+}  // namespace pgtune::session

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Builds of variants: what is asked for, and what a finished one says before it is ever launched.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/model/launch_plan.hpp"
+#include "tuner/model/records.hpp"
+#include "tuner/protocol/messages.hpp"
+#include "tuner/session/context.hpp"
+#include "tuner/session/pipeline/search_state.hpp"
+#include "tuner/space/template_set.hpp"
+
+namespace pgtune::session {
+
+/// A ticket no other request of this process has: a device outlives a search, and so may a build that was abandoned.
+[[nodiscard]] protocol::RequestId next_request_id();
+
+/// The build of one variant for the context's problem and device. Errors: a define that cannot be evaluated.
+[[nodiscard]] Result<protocol::BuildRequest> make_build_request(const SessionContext& context, const Variant& variant);
+
+/// A variant's plan for the context's problem and device.
+[[nodiscard]] Result<LaunchPlan> make_plan(const SessionContext& context, const Variant& variant);
+
+/// Why this build is not worth a launch: it spills, or the GPU cannot hold one CTA of it. Nothing where it may run.
+/// BuildInfo has maxima over the kernels, so with several kernels only what is certain is refused.
+[[nodiscard]] std::optional<std::string> why_not_launchable(const BuildInfo& build, const LaunchPlan& plan,
+                                                            const DeviceInfo& device);
+
+/// Shared memory of one CTA of the plan's largest kernel: static and dynamic bytes. With several kernels the static
+/// ones, of which BuildInfo has the most, may be another kernel's than the dynamic ones: then the larger of both.
+[[nodiscard]] std::int64_t smem_bytes(const BuildInfo& build, const LaunchPlan& plan);
+
+/// Builds a variant, and returns once it is built or cannot be. Errors end whatever it is for.
+using BuildOne = std::function<Result<protocol::BuildDone>(protocol::BuildRequest)>;
+
+/// PrepareRequest::builds for the problem on this device: of each of its operation's template baselines, which are
+/// `templates.baselines()`, the variant that the operation names. One that is not legal, does not build or spills is
+/// there with the reason. Errors: those of `build`.
+[[nodiscard]] Result<std::vector<protocol::BaselineBuild>> build_baselines(const Problem& problem,
+                                                                           const space::TemplateSet& templates,
+                                                                           const DeviceInfo& device,
+                                                                           const BuildOne& build);
+
+/// A variant about to enter the race or the final.
+struct BuiltFinalist {
+  std::size_t index = 0;  ///< into the search's state
+  protocol::BuiltVariant built;
+};
+
+/// Plans and builds the given variants (from the cubin cache, where they are in it: a resumed search built them long
+/// ago). A variant that no longer builds, or whose machine code is quarantined by now, is left out, and the failure
+/// replaces its outcome in state and store. Nothing when the stop flag was set meanwhile. Precondition: nothing in
+/// flight. Errors: those of the device.
+[[nodiscard]] Result<std::optional<std::vector<BuiltFinalist>>> build_finalists(
+    const SessionContext& context, SearchState& state, const std::vector<std::size_t>& indices);
+
+/// Replaces a variant's outcome by a failure found after screening, keeping its check and samples.
+void record_failure(const SessionContext& context, SearchState& state, std::size_t index, const Outcome& outcome);
+
+}  // namespace pgtune::session

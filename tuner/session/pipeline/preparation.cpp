@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/pipeline/preparation.hpp"
+
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "tuner/operation/gemm_operation.hpp"
+#include "tuner/session/pipeline/builds.hpp"
+
+namespace pgtune::session {
+namespace {
+
+/// Looks at the stop flag so often.
+constexpr std::chrono::milliseconds kStopPoll{100};
+
+/// By the device's compile workers, while nothing else is done.
+Result<protocol::BuildDone> build_now(const SessionContext& context, protocol::BuildRequest request) {
+  const protocol::RequestId id = request.id;
+  context.device.submit_build(std::move(request));
+  while (!context.stop) {
+    TRY_ASSIGN(auto events, context.device.wait(kStopPoll));
+    for (protocol::Event& event : events) {
+      auto* const done = std::get_if<protocol::BuildDone>(&event);
+      if (done != nullptr && done->id == id) return std::move(*done);
+    }
+  }
+  return protocol::BuildDone{id, {OutcomeKind::kTimeout, "stopped before it was built"}, {}};
+}
+
+/// Whether there was a template among the baselines: all of them are given up with that reason.
+bool give_up_builds(std::vector<protocol::BaselineBuild>& builds, const std::string& why) {
+  bool any = false;
+  for (protocol::BaselineBuild& baseline : builds) {
+    any = any || baseline.built;
+    if (baseline.built) baseline.unavailable = why;
+    baseline.built.reset();
+  }
+  return any;
+}
+
+Result<BaselineReport> prepare_device(const SessionContext& context) {
+  TRY_ASSIGN(auto problem, operation::with_operation(context.problem));
+  protocol::PrepareRequest request{std::move(problem), context.options.conditions};
+  auto builds = build_baselines(context.problem, context.templates, context.device.info(),
+                                [&](protocol::BuildRequest build) { return build_now(context, std::move(build)); });
+  if (!builds) return tl::unexpected<Error>(std::move(builds.error()));
+  request.builds = std::move(*builds);
+  auto baseline = context.device.prepare(request);
+  // What took the worker with it may have been a template, which is code like a variant's.
+  if (!baseline && baseline.error().kind == ErrorKind::kEnvironment &&
+      give_up_builds(request.builds, baseline.error().text()))
+    baseline = context.device.prepare(request);
+  return baseline;
+}
+
+}  // namespace
+
+Result<Preparation> prepare(SessionContext& context, ProgressReporter& progress) {
+  const double start_s = context.clock.now_s();
+  TRY_ASSIGN(auto baseline, doing("preparing " + context.problem.title(), prepare_device(context)));
+  const double time_s = context.clock.now_s() - start_s;
+  context.store.save_baseline(baseline);
+  context.problem = with_counts(std::move(context.problem), baseline.counts);
+  if (const auto best = static_cast<std::size_t>(baseline.best); best < baseline.algorithms.size())
+    progress.baseline(baseline.name(), baseline.algorithms[best].time_s);
+  return Preparation{std::move(baseline), context.device.other_processes(), time_s};
+}
+
+std::vector<std::string> measure_ceilings(const SessionContext& context, ProgressReporter& progress) {
+  constexpr double kAboutSeconds = 8, kMostOfBudget = 0.125;
+  if (context.store.ceilings(context.device.info())) return {};
+  const auto& seconds = context.options.budget.seconds;
+  if (seconds && kAboutSeconds > kMostOfBudget * *seconds) return {};  // a later session has the time
+  progress.enter_rounds(Progress::Phase::kCeilings, 1, 0, kAboutSeconds);
+  const auto ceilings = context.device.measure_ceilings();
+  if (!ceilings) return {"the GPU's ceilings were not measured: " + ceilings.error().text()};
+  context.store.save_ceilings(*ceilings);
+  return {};
+}
+
+}  // namespace pgtune::session

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// The device of a session, before anything is searched: prepared for the problem, its ceilings known.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tuner/session/context.hpp"
+#include "tuner/session/pipeline/progress_reporter.hpp"
+
+namespace pgtune::session {
+
+struct Preparation {
+  BaselineReport baseline;
+  OtherProcesses others;  ///< on the GPU
+  double time_s = 0;      ///< wall time
+};
+
+/// Builds the templates among the baselines, has the device prepared for the context's problem, and saves the baseline;
+/// the problem then has what was counted in its data. Precondition: the store's session was begun. Errors: those of the
+/// device.
+[[nodiscard]] Result<Preparation> prepare(SessionContext& context, ProgressReporter& progress);
+
+/// Measures the GPU's ceilings, once for a device and its driver, and saves them. Returns what failed as notes.
+[[nodiscard]] std::vector<std::string> measure_ceilings(const SessionContext& context, ProgressReporter& progress);
+
+}  // namespace pgtune::session
