@@ -19,6 +19,8 @@ endforeach()
 
 pgtune_test(gpu_measure_nvrtc_test LABELS nvrtc SOURCES measure_kernels_nvrtc_test.cpp LIBRARIES pgtune_gpu)
 
+pgtune_test(gpu_tma_demo_test LABELS unit SOURCES measure_tma_demo_rules_test.cpp LIBRARIES pgtune_space pgtune_model)
+
 pgtune_test(gpu_measure_device_test LABELS gpu
             SOURCES measure_gemm_source.cpp measure_check_test.cpp measure_baseline_test.cpp measure_copied_operands_test.cpp measure_round_test.cpp
                     measure_conditions_test.cpp measure_l2_sweep_test.cpp measure_dtypes_test.cpp measure_tma_demo_test.cpp

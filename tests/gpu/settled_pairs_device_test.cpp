@@ -5,94 +5,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <array>
+#include <cmath>
 #include <memory>
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "tests/gpu/template_cases.hpp"
-#include "tests/gpu/test_folder.hpp"
+#include "tests/gpu/settling_fixture.hpp"
 #include "tests/gpu/with_operation.hpp"
-#include "tuner/gpu/jit/builder.hpp"
-#include "tuner/gpu/measure/device_info.hpp"
 #include "tuner/gpu/measure/measurer.hpp"
-#include "tuner/space/enumerate.hpp"
-#include "tuner/space/plan.hpp"
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::gpu {
 namespace {
-
-constexpr double kMilli = 1e-3;
-
-/// A variant of gemm_wgmma, built for a problem.
-struct Load {
-  std::string name;
-  Variant variant;
-  LaunchPlan plan;
-  BuildInfo build;
-};
-
-class SettlingOnDevice : public testing::Test {
- protected:
-  void SetUp() override {
-    const auto ordinal = find_gpu("0");
-    if (!ordinal) GTEST_SKIP() << "needs a GPU: " << ordinal.error().text();
-    info_ = describe_gpu(*ordinal).value();
-    if (info_.architecture != "sm_90a") GTEST_SKIP() << "gemm_wgmma needs sm_90a";
-    auto definition =
-        space::load_template(std::filesystem::path(PGTUNE_SOURCE_DIR) / "configs" / "gemm_wgmma.json", shipped_header);
-    ASSERT_TRUE(definition) << definition.error().text();
-    definition_ = std::move(*definition);
-    definition_.preset.clear();
-  }
-
-  /// Tiles that differ in joules as well as in cycles; those that are legal for the problem.
-  [[nodiscard]] std::vector<Load> loads(const Problem& problem) const {
-    const auto space = space::enumerate(definition_, problem, info_);
-    EXPECT_TRUE(space) << space.error().text();
-    std::vector<Load> out;
-    const auto add = [&](const std::string& name, const std::vector<Assignment>& wanted) {
-      Variant like = definition_.default_variant();
-      for (const Assignment& assignment : wanted) {
-        for (Assignment& has : like.parameters) {
-          if (has.name == assignment.name) has.value = assignment.value;
-        }
-      }
-      const auto variant = nearest(space->variants, like, nullptr);
-      if (!variant) return;
-      for (const Load& load : out) {
-        if (load.variant == *variant) return;
-      }
-      const auto plan = space::make_launch_plan(definition_, *variant, problem, info_);
-      const auto defines = space::make_defines(definition_, *variant, problem, info_);
-      ASSERT_TRUE(plan && defines);
-      const auto done = builder_.build({1, *variant, definition_.source, *defines, info_.architecture});
-      ASSERT_TRUE(done) << done.error().text();
-      if (done->outcome.kind == OutcomeKind::kOk) out.push_back({name, *variant, *plan, done->build});
-    };
-    const auto number = [](std::string name, std::int64_t value) { return Assignment{std::move(name), value}; };
-    const Assignment pingpong{"SCHEDULE", "pingpong"}, cooperative{"SCHEDULE", "cooperative"};
-    add("128x256 cooperative", {cooperative, number("WARPGROUPS_M", 2), number("BN", 256)});
-    add("128x192 pingpong", {pingpong, number("WARPGROUPS_M", 1), number("BN", 192), number("RASTER_GROUP", 16)});
-    add("128x128 pingpong", {pingpong, number("WARPGROUPS_M", 1), number("BN", 128), number("STAGES", 6)});
-    add("128x64 pingpong", {pingpong, number("WARPGROUPS_M", 1), number("BN", 64), number("STAGES", 6)});
-    return out;
-  }
-
-  [[nodiscard]] static Problem typed(const std::string& shape, Dtype dtype) {
-    Problem types = problem_of(shape, "nt");
-    types.dtype = dtype;
-    return types;
-  }
-
-  const TestFolder folder_;
-  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit().value()};
-  DeviceInfo info_;
-  space::TemplateDefinition definition_;
-};
 
 constexpr double kSettle_s = 0.5;
 
@@ -159,6 +85,7 @@ class PairsAtTheCap : public SettlingOnDevice, public testing::WithParamInterfac
         ASSERT_TRUE(report->samples[i]) << report->outcomes[i].reason;
         const Sample& sample = *report->samples[i];
         (rows_[i].*times_s).push_back(sample.per_launch_s());
+        samples_.push_back(sample);
         if (sample.lead_in_s) lead_ins_s_.push_back(*sample.lead_in_s);
         if (sample.power_w) rows_[i].sample_joules.push_back(*sample.power_w * sample.per_launch_s());
       }
@@ -169,6 +96,7 @@ class PairsAtTheCap : public SettlingOnDevice, public testing::WithParamInterfac
   std::unique_ptr<Measurer> measurer_;
   std::vector<Row> rows_;
   std::vector<double> lead_ins_s_;
+  std::vector<Sample> samples_;  ///< of every round, in the rows' order
   std::mt19937 random_{1};
 };
 
@@ -207,6 +135,58 @@ TEST_P(PairsAtTheCap, ASettledRatioIsTheRatioOfWindowsOfSecondsAlone) {
   }
   for (const Row& row : rows_)
     EXPECT_NEAR(ratio(row, &Row::settled_s) / ratio(row, &Row::alone_s), 1, kAgree) << row.name;
+}
+
+/// Several sets of operands, each where it happens to lie in memory, forwards and backwards.
+TEST_P(PairsAtTheCap, ASettledRatioIsTheSameWhereverTheOperandsLie) {
+  constexpr std::size_t kPlaces = 4;
+  constexpr double kAgree = 0.015;  // medians of eight rounds each, whose ratios spread by 0.7 %
+  const Problem problem = typed(GetParam().shape, GetParam().dtype);
+  std::array<std::unique_ptr<Measurer>, kPlaces> places;
+  for (auto& place : places) {
+    place = std::move(Measurer::open("0").value());
+    const auto report = place->prepare({as_sent(problem), {}});
+    ASSERT_TRUE(report) << report.error().text();
+  }
+  rows_.push_back({"cuBLASLt 0", BaselineAlgorithm{0}, {}, {}, {}, {}, {}});
+  for (const Load& load : loads(problem))
+    rows_.push_back({load.name, protocol::BuiltVariant{load.variant, load.plan, load.build}, {}, {}, {}, {}, {}});
+  std::vector<std::array<std::vector<double>, kPlaces>> ratios(rows_.size());
+  for (std::size_t turn = 0; turn < 2 * kPlaces; ++turn) {
+    const std::size_t place = turn < kPlaces ? turn : 2 * kPlaces - 1 - turn;
+    measurer_ = std::move(places.at(place));
+    for (Row& row : rows_) row.settled_s.clear();
+    samples_.clear();
+    rounds(4, true, 0.25, &Row::settled_s);
+    places.at(place) = std::move(measurer_);
+    if (HasFatalFailure()) return;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const double median_s = stats::median(rows_[i].settled_s);
+      for (std::size_t r = 0; r < rows_[i].settled_s.size(); ++r) {
+        ratios[i].at(place).push_back(rows_[0].settled_s[r] / rows_[i].settled_s[r]);
+        const Sample& s = samples_[r * rows_.size() + i];
+        if (std::abs(s.per_launch_s() / median_s - 1) > 0.015)
+          fmt::print(
+              "  place {} turn {} round {} position {}: {} {:.1f} us, median {:.1f}; {:.0f} MHz, lead-in {:.0f} ms, "
+              "{:.0f} W, capped {:.0f} ms, thermal {:.0f} ms, {:.0f} C\n",
+              place, turn, s.round, s.position, rows_[i].name, s.per_launch_s() * 1e6, median_s * 1e6,
+              s.sm_clock_hz / 1e6, s.lead_in_s.value_or(0) / kMilli, s.power_w.value_or(0),
+              s.power_cap_s.value_or(0) / kMilli, s.thermal_s.value_or(0) / kMilli, s.temperature_c.value_or(0));
+      }
+    }
+  }
+  fmt::print("{}: speed over {}'s in {} places\n", problem.title(), rows_.front().name, kPlaces);
+  for (std::size_t i = 1; i < rows_.size(); ++i) {
+    fmt::print("{:<22}", rows_[i].name);
+    std::array<double, kPlaces> medians{};
+    for (std::size_t place = 0; place < kPlaces; ++place) {
+      medians.at(place) = stats::median(ratios[i].at(place));
+      fmt::print(" {:.4f}", medians.at(place));
+    }
+    fmt::print("\n");
+    const auto [least, most] = std::minmax_element(medians.begin(), medians.end());
+    EXPECT_LT(*most / *least - 1, kAgree) << rows_[i].name;
+  }
 }
 
 std::string pair_name(const testing::TestParamInfo<PairProblem>& info) {

@@ -121,6 +121,8 @@ class SampleTimer {
   /// long its lead-in was. A launch-bound sample as in time().
   [[nodiscard]] CudaResult<Sample> time_settled(LaunchSeries& series, double per_launch_s, double sample_s,
                                                 const SettlingRule& rule);
+  /// The lead-in of the last settled sample, piece by piece.
+  [[nodiscard]] const std::vector<SettlingPoint>& settling() const { return settling_; }
 
  private:
   /// Enqueues what runs untimed before a sample, and says how many launches are to be timed after it.
@@ -152,8 +154,8 @@ class SampleTimer {
 
   Event start_, reached_, stop_;
   Event lead_in_start_;
-  std::array<Event, kQueuedPieces + 1> piece_ends_;                  ///< in turn
-  std::vector<SettlingPoint> settling_;                              ///< the last lead-in, piece by piece
+  std::array<Event, kQueuedPieces + 1> piece_ends_;  ///< in turn
+  std::vector<SettlingPoint> settling_;
   double settled_end_s_ = -std::numeric_limits<double>::infinity();  ///< of the last settled sample
 };
 
