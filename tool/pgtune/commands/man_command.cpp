@@ -36,7 +36,7 @@ std::string roff(const std::string& text) {
   return out;
 }
 
-std::string upper(std::string text) {
+std::string capitals(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
   return text;
 }
@@ -87,8 +87,8 @@ std::string usage(const CLI::App& app, const std::string& name) {
 
 /// A section for the command and for each command below it.
 std::string sections(const CLI::App& app, const std::string& name) {
-  std::string out =
-      fmt::format(".SH {}\n{}.\n.PP\n.B {}\n", roff(upper(name)), roff(app.get_description()), roff(usage(app, name)));
+  std::string out = fmt::format(".SH {}\n{}.\n.PP\n.B {}\n", roff(capitals(name)), roff(app.get_description()),
+                                roff(usage(app, name)));
   out += options_of(app);
   if (const std::string& text = app.get_footer(); !text.empty()) out += ".PP\n" + footer(text);
   for (const CLI::App* command : commands_of(app)) out += sections(*command, name + " " + command->get_name());
