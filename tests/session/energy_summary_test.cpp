@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/session/answer/energy.hpp"
+#include "tuner/session/rounds/energy.hpp"
 
 #include <gmock/gmock.h>
 

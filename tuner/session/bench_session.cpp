@@ -97,7 +97,7 @@ Result<void> measure(RoundContext& rounds, const BenchRequest& request, Findings
     contest.plan(most_finalists);
   }
 
-  // Whoever fails in the final or in the verification is out and the rest is ranked anew.
+  // A variant that fails in the final or the verification leaves, and the others are ranked anew.
   while (!found.ended()) {
     if (found.answer.ranking.empty()) {
       TRY_ASSIGN(const bool anybody, contest.final());

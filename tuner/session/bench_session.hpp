@@ -16,8 +16,8 @@ namespace pgtune::session {
 struct BenchRequest {
   std::vector<Variant> variants;  ///< of the templates; one named twice is measured once
   int rounds = 24;
-  /// Who takes more than this many times the baseline's best in screening gets no rounds, in which every sample would
-  /// last five of its launches; of all of them the fastest does. 0: everybody does.
+  /// A variant that took more than this many times the baseline's best in screening gets no rounds, in which every
+  /// sample would last five of its launches. The fastest variant always gets them. 0: all do.
   double slowest_in_rounds = 0;
   bool measure_energy = false;
 };

@@ -136,7 +136,7 @@ Result<bool> Contest::verify() {
   return false;
 }
 
-/// Out of the final and of the rounds that confirmed it or another one: the answer ranks who is in the final alone.
+/// Removes a failed variant from the final and from the confirm rounds: the answer ranks what is in the final.
 void Contest::leave_out(const Variant& variant) {
   for (auto* const field : {&final_.field, &confirm_.field}) {
     if (const RoundEntry* const entry = entry_of(*field, variant))
@@ -144,7 +144,7 @@ void Contest::leave_out(const Variant& variant) {
   }
 }
 
-/// Nobody: the next best variants may have a final.
+/// Without a variant left there is no ranking, and the next best variants may have a final.
 void Contest::rank_who_is_left() {
   if (!variants_of(final_.field).empty()) return rank();
   found_.answer.ranking.clear();

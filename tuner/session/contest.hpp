@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who may still win a session: its finalists, what race, final and confirm rounds measured of them, and the ranking
-// that follows. Whoever fails in a step is out, and the rest is ranked anew. The order of the steps is the session's.
+// The contest for the winner of a session: finalists, what race, final and confirm rounds measured of them, and the
+// ranking that follows. A variant that fails in a step leaves, and the others are ranked anew. The session decides the
+// order of the steps.
 #pragma once
 
 #include <cstddef>
@@ -18,22 +19,22 @@ class Contest {
   /// Both must outlive it.
   Contest(RoundContext& rounds, Findings& found) : rounds_(rounds), found_(found), verification_(rounds) {}
 
-  /// Plans final and confirm rounds by the sampling of the answer, for at most so many finalists where given.
+  /// Plans final and confirm rounds for the sampling of the answer. `most_finalists`: replaces the number of the plan.
   void plan(std::optional<int> most_finalists = {});
   [[nodiscard]] Result<void> race();
-  /// Whether somebody lived through it; nothing is ranked yet.
+  /// Runs the final, without ranking it. False: no variant lived through it.
   [[nodiscard]] Result<bool> final();
   /// Short samples, one after another, at a clock that the power cap holds down, which is the one that the contender
   /// before had earned. In the burst regime a sample's clock follows from the rest before it.
   [[nodiscard]] bool is_short_at_cap() const;
-  /// By as many rounds as were run, where the final was interrupted. Precondition: somebody lived through it.
+  /// Ranks the final, by the rounds that were run where it was interrupted. Precondition: final() was true.
   void rank_finalists();
-  /// The final only chose, and its choice was not measured again.
+  /// The final only chose, and the answer's best was not measured again.
   [[nodiscard]] bool is_unconfirmed() const { return plan_.confirms && !is_confirmed(); }
-  /// Measures the answer's best again; whoever of the finalists is the best then is declared, and a note says so where
-  /// it is another one. Errors: also a baseline that failed in every round.
+  /// Measures the answer's best again, with its nearest rival and the baseline, and ranks anew. Where the rival is best
+  /// then, a note says so. Errors: also a baseline that failed in every round.
   [[nodiscard]] Result<void> confirm();
-  /// Verifies the ranking, until one fails. Whether the ranking is through.
+  /// Verifies the ranking until a variant fails. True: the whole ranking passed.
   [[nodiscard]] Result<bool> verify();
 
   enum class EnergyOf { kWinner, kEveryFinalist };
@@ -52,7 +53,7 @@ class Contest {
 
  private:
   [[nodiscard]] bool is_confirmed() const;
-  /// Those that the answer's figures come from.
+  /// The rounds that the answer's figures come from.
   [[nodiscard]] const std::vector<RoundEntry>& last_field() const;
   void rank();
   void leave_out(const Variant& variant);
@@ -63,7 +64,7 @@ class Contest {
   RoundContext& rounds_;
   Findings& found_;
   FinalPlan plan_;
-  std::vector<std::size_t> raced_;  ///< into the state: who came through the race, fastest first
+  std::vector<std::size_t> raced_;  ///< into the state: survivors of the race, fastest first
   std::vector<int> algorithms_;     ///< of the baseline, by the race or by screening, fastest first
   FinalResult final_;
   FinalResult confirm_;  ///< the last confirm rounds

@@ -101,8 +101,8 @@ Result<void> measure(RoundContext& rounds, Screening& screening, Findings& found
   found.take(screened);
   if (found.ended()) return {};
 
-  // The winner has to come through the final, confirm rounds and the verification. Whoever fails in one of them is out
-  // and the rest is ranked anew, until nobody is left: then the next best have a final.
+  // The winner has to pass the final, confirm rounds and the verification. A variant that fails leaves, and the others
+  // are ranked anew. With none left the ranking is empty, and the next best variants have a final.
   TRY(contest.race());
   while (!found.ended()) {
     if (found.answer.ranking.empty()) {

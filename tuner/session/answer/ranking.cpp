@@ -54,7 +54,7 @@ bool is_tie(const stats::LogRatio& ratio, double margin) {
 
 struct Ties {
   std::vector<std::size_t> all;       ///< the fastest included
-  std::vector<std::size_t> eligible;  ///< of these, who may be declared the winner
+  std::vector<std::size_t> eligible;  ///< of these, possible winners
 };
 
 Ties find_ties(const std::vector<MeasuredVariant>& variants, std::size_t fastest_index, const RankingBasis& basis) {

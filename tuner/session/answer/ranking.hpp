@@ -24,8 +24,8 @@ struct RankingBasis {
 /// confidence of 1 - 0.05 / k for k variants, as k comparisons are made at once. All intervals hold over basis.looks.
 /// The winner is the fastest or a tie whose mean ratio is within the margin of it: the one with fewer shared-memory
 /// bytes, then fewer registers, then the lower key. In fewer rounds than an interval needs it is the fastest, there are
-/// no verdicts, and whom the mean shows inside kConfirmReach of it is not told apart from it: a tie. Precondition: at
-/// least one variant, each with a sample.
+/// no verdicts, and a variant that the mean shows inside kConfirmReach of it is not told apart from it: a tie.
+/// Precondition: at least one variant, each with a sample.
 void rank_final(const Problem& problem, const std::vector<MeasuredVariant>& variants, const RankingBasis& basis,
                 Answer& answer);
 

@@ -41,7 +41,7 @@ namespace pgtune::session {
 [[nodiscard]] std::vector<std::string> launch_notes(const std::vector<Sample>& winner,
                                                     const std::vector<Sample>& baseline);
 
-/// Who else computed on the GPU at the session's start and at its end: times are not to be trusted then.
+/// Other processes that computed on the GPU at the session's start and at its end: times are not to be trusted then.
 [[nodiscard]] std::vector<std::string> shared_gpu_notes(const OtherProcesses& at_start, const OtherProcesses& at_end);
 
 struct NeighbourShift {

@@ -205,7 +205,7 @@ void Pipeline::handle(protocol::BuildDone done) {
   if (found == building_.end()) return;  // left over from an interrupted search on this device
   Candidate candidate = std::move(found->second);
   building_.erase(found);
-  // When one of build_ahead() was finished nobody saw.
+  // The end of a build of build_ahead() was not observed.
   if (begun_s_ && candidate.submitted_s >= *begun_s_)
     estimate_.build_finished(context_.clock.now_s() - candidate.submitted_s);
   if (done.outcome.kind != OutcomeKind::kOk) {
@@ -236,7 +236,7 @@ void Pipeline::decide(std::size_t index, BuildInfo build, TrialReport report) {
 
 void Pipeline::report_progress() {
   const std::size_t left = undecided();
-  std::optional<double> remaining_s;  // nobody knows when a search that ends by itself does
+  std::optional<double> remaining_s;  // unknown where the search ends by itself
   if (!margin_ || !strategy_.judges()) remaining_s = estimate_.remaining_s(left - std::min(left, ready_.size()), left);
   if (deadline_s_) {
     const double until_deadline_s = std::max(0.0, *deadline_s_ - context_.clock.now_s());

@@ -58,7 +58,7 @@ std::vector<std::size_t> tried_first(const SessionContext& context, const Search
   return first;
 }
 
-/// Whether the strategy asks what other searches taught, and somebody knows.
+/// Whether the strategy learns from other searches, and there is a source.
 bool strategy_learns(const SessionContext& context) {
   const search::StrategyInfo* const info = search::find_strategy(context.options.strategy);
   return info != nullptr && info->asks_expectation && context.options.predictor;

@@ -21,8 +21,8 @@ namespace pgtune::session {
 class Screening {
  public:
   /// Begins to make the strategy. One that asks what other searches taught is made in a thread of its own: a model may
-  /// have to be fitted, which takes seconds of one core. Context and state must outlive it, and nobody changes the
-  /// state before build_ahead() or run() does. Precondition: the context's session is begun in the store.
+  /// have to be fitted, which takes seconds of one core. Context and state must outlive it, and the state must
+  /// not change before build_ahead() or run() changes it. Precondition: the context's session is begun in the store.
   Screening(const SessionContext& context, SearchState& state);
   /// Waits for the thread, where a session ends before its screening: a fit that has begun is not broken off.
   ~Screening();
@@ -51,7 +51,7 @@ class Screening {
   const SessionContext& context_;
   SearchState& state_;
   search::SearchSpace space_;
-  std::shared_ptr<const search::Predictor> predictor_;  ///< by make(); null: nobody taught anything
+  std::shared_ptr<const search::Predictor> predictor_;  ///< by make(); null: nothing was learnt
   std::future<Made> making_;
   std::thread thread_;
   std::unique_ptr<search::Strategy> strategy_;  ///< null until taken from `making_`

@@ -39,7 +39,7 @@ class Final {
   const BaselineReport& baseline_;
   const FinalPlan& plan_;
   double margin_;
-  std::set<std::size_t> tried_;  ///< finalists of finals nobody survived
+  std::set<std::size_t> tried_;  ///< finalists of finals without a survivor
 };
 
 Result<FinalResult> Final::run(const std::vector<std::size_t>& raced, const std::vector<int>& algorithms) {

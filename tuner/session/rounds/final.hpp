@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The final: fresh rounds of samples in which the best variants and the baseline meet, so that the winner's numbers are
-// not those it was picked by. At the power cap it has few rounds and only chooses: whom it chose, the baseline and who
-// was nearest to one of them are measured again in confirm rounds, that had no part in choosing, and what is claimed
-// comes from these.
+// not those it was picked by. At the power cap it has few rounds and only chooses. The chosen variant, the baseline and
+// the contender nearest to one of them are then measured again in confirm rounds, which the reported figures come from.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +13,7 @@
 namespace pgtune::session {
 
 struct FinalResult {
-  std::vector<RoundEntry> field;  ///< who lived through every round run; each has a sample
+  std::vector<RoundEntry> field;  ///< contenders that lived through every round run; each has a sample
   RoundRunner::End end = RoundRunner::End::kRan;
   double time_s = 0;  ///< device time of its samples
 
@@ -31,23 +30,23 @@ inline constexpr int kMoreFinalRounds = 8;
 /// Picks finalists, runs the rounds, and saves their samples. Finalists are the first of `raced`, which indexes the
 /// state, then the next best by screening until there are plan.finalists. `algorithms`: of the baseline, fastest first;
 /// the first two and the library's own first choice are in the final, and in its result also where one failed after its
-/// first sample. Whoever fails in a round is out and gets the failure as its outcome; when nobody is left, the next
-/// best variants get their final. While the best two can neither be told apart nor called a tie (by `margin`), eight
-/// rounds at a time are added, up to plan.max_rounds: by intervals that hold over all these looks
-/// (stats::look_confidence). A time budget may shorten it to as few rounds as an interval needs. An empty field: nobody
-/// lived through a final. Errors: those of the device, or a baseline that failed in every round.
+/// first sample. A variant that fails in a round is out and gets the failure as its outcome; when none is left, the
+/// next best variants get their final. While the best two can neither be told apart nor called a tie (by `margin`),
+/// eight rounds at a time are added, up to plan.max_rounds: by intervals that hold over all these looks
+/// (stats::look_confidence). A time budget may shorten it to as few rounds as an interval needs. An empty field: no
+/// variant lived through a final. Errors: those of the device, or a baseline that failed in every round.
 [[nodiscard]] Result<FinalResult> run_final(RoundContext& rounds, const BaselineReport& baseline, const FinalPlan& plan,
                                             double margin, const std::vector<std::size_t>& raced,
                                             const std::vector<int>& algorithms);
 
-/// Who is in the confirm rounds after a final that chose `chosen`: that, the fastest of the final's algorithms, and of
-/// the others the one that the final shows nearest to the best of its kind, if inside kConfirmReach: a variant that may
-/// be the faster one, or an algorithm, as a ratio to one that only looked fastest flatters. Without samples. Pure.
+/// The contenders of confirm rounds after a final that chose `chosen`: that, the fastest of the final's algorithms, and
+/// of the others the one that the final shows nearest to the best of its kind, if inside kConfirmReach: a variant that
+/// may be the faster one, or an algorithm, as a ratio to one that only looked fastest flatters. Without samples. Pure.
 /// Precondition: the final has `chosen`.
 [[nodiscard]] std::vector<RoundEntry> confirm_field(const std::vector<RoundEntry>& final, const Variant& chosen);
 
-/// Runs confirm_rounds() of a confirm_field(), and saves their samples. Who fails is out and gets the failure as its
-/// outcome. `launch_s`: of the winner, for the expected time. Errors: those of the device.
+/// Runs confirm_rounds() of a confirm_field(), and saves their samples. A variant that fails is out and gets the
+/// failure as its outcome. `launch_s`: of the winner, for the expected time. Errors: those of the device.
 [[nodiscard]] Result<FinalResult> run_confirm(RoundContext& rounds, std::vector<RoundEntry> field,
                                               const SampleTiming& timing, double launch_s);
 

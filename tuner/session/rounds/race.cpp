@@ -145,7 +145,7 @@ RaceResult Race::result(const RoundRunner& runner, RoundRunner::End end) const {
   return out;
 }
 
-/// At the power cap screening says little: whoever was within a fifth of the best may be the best.
+/// At the power cap screening says little: a variant within a fifth of the best may be the best.
 constexpr double kScreeningMargin = 1;
 
 double median_cycles(const std::vector<Sample>& samples) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The race: variants whose screening is near the best meet in short rounds, and leave as soon as they are clearly
-// slower than the best of them. Who is left goes to the final. At the power cap it is one round, in samples with a
+// slower than the best of them. The survivors go to the final. At the power cap it is one round, in samples with a
 // lead-in.
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace pgtune::session {
 
 struct RaceResult {
-  /// Into the state: who is left, fastest first. Empty where there was no race, or time for fewer than three rounds.
+  /// Into the state: the survivors, fastest first. Empty where there was no race, or time for fewer than three rounds.
   std::vector<std::size_t> order;
   std::int64_t entrants = 0;             ///< 0: no race
   double time_s = 0;                     ///< device time of its samples
@@ -27,8 +27,8 @@ struct RaceResult {
 /// options.race_rounds rounds, or when a time budget needs the rest for the final. `margin`: of ties.
 /// At the power cap, in settled samples: the one round of settled_race_plan() over variants, those that screened
 /// fastest and those of the fewest cycles in turns, and the algorithms of the baseline that screened best. The order
-/// holds all that came through. No race where there is only one variant, or time for less than a final. Who fails is
-/// out and gets the failure as its outcome. Precondition: nothing in flight. Errors: those of the device.
+/// holds all that came through. No race where there is only one variant, or time for less than a final. A variant that
+/// fails is out and gets the failure as its outcome. Precondition: nothing in flight. Errors: those of the device.
 [[nodiscard]] Result<RaceResult> run_race(RoundContext& rounds, const BaselineReport& baseline, Sampling sampling,
                                           double margin);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who races, who leaves the race and when: pure decisions over sample times.
+// Which variants race, and when one leaves the race: pure decisions over sample times.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace pgtune::session {
 /// Per launch and in seconds, of one variant: its screening samples, or its race's samples in the order of rounds.
 using SampleTimes = std::vector<double>;
 
-/// Rounds before anybody leaves, and before an interval decides.
+/// Rounds before a variant leaves, and before an interval decides.
 inline constexpr std::size_t kFirstCut = 3, kIntervalCut = 6;
 
 struct RaceRules {
@@ -37,7 +37,7 @@ struct RaceRules {
 /// is nobody's turn.
 using RaceKeys = std::vector<double>;
 
-/// Who races at the power cap: indices of at most `most`, in turns the fastest of race_entrants() with `tie_margin` and
+/// The race at the power cap: indices of at most `most`, in turns the fastest of race_entrants() with `tie_margin` and
 /// the least of each of `keys`. A screened time there holds for the clock that the moment gave, which changes by a
 /// tenth in a search; cycles repeat to half a percent, but do not know joules; and what other searches let expect of
 /// both is right about what they have seen. Each has found winners that the others ranked low.

@@ -10,7 +10,7 @@
 namespace pgtune::session {
 namespace {
 
-/// Two rounds choose among three: confirm rounds have whom these cannot tell from the best.
+/// Two rounds choose among three: what they cannot tell from the best is in the confirm rounds.
 constexpr int kSettledFinalists = 3, kChoosingRounds = 2;
 /// Confirm rounds of few contenders; of more, as many as have about as many samples.
 constexpr int kConfirmRounds = 8, kConfirmSamples = 18;

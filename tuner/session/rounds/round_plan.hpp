@@ -26,7 +26,7 @@ struct FinalPlan {
   int rounds = 24;
   int max_rounds = 48;  ///< while the best two are unclear
   SampleTiming timing = {kFinalSample_s, 0};
-  /// The final only chooses, and whom it chose is measured again in rounds of its own, with the baseline.
+  /// The final only chooses, and its choice is measured again in confirm rounds, with the baseline.
   bool confirms = false;
 };
 
@@ -35,13 +35,13 @@ struct FinalPlan {
 /// takes as long as thirty short ones: these rounds do not choose, and nothing is confirmed.
 [[nodiscard]] FinalPlan final_plan(const SessionOptions& options, Sampling sampling);
 
-/// Confirm rounds of so many contenders: eight for two, and six for more, which is as few as an interval needs.
+/// Number of confirm rounds for `contenders`: eight for two, and six for more, which is as few as an interval needs.
 [[nodiscard]] int confirm_rounds(std::size_t contenders);
 
 /// In confirm rounds: the winner, the baseline's best, and the nearest to one of them.
 inline constexpr std::size_t kMostConfirmed = 3;
 
-/// Who is further than this behind the best of its kind in the final is not measured again beside it.
+/// A contender further than this behind the best of its kind in the final is not measured again beside it.
 inline constexpr double kConfirmReach = 3 * kSettledMargin;
 
 /// GPU time of a problem at the power cap by default: steady run, race, final and confirm rounds.
@@ -50,7 +50,7 @@ inline constexpr double kSettledLimit_s = 40;
 /// The race at the power cap: one round.
 struct SettledRacePlan {
   SampleTiming timing;
-  std::size_t variants = 0, algorithms = 0;  ///< who are in it, at most
+  std::size_t variants = 0, algorithms = 0;  ///< contenders, at most
 };
 
 /// Coarse samples. With options.settled_entrants they are settled, and of so many variants.

@@ -196,7 +196,7 @@ bool RoundRunner::launched_otherwise(const Attempt& attempt) const {
   return false;
 }
 
-/// Who is out keeps what it was judged by.
+/// Entries that are out keep the samples they were judged by.
 void RoundRunner::start_over() {
   troubles_.graph_voids += rounds_ + 1;
   for (RoundEntry& entry : field_) {

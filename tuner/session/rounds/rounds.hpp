@@ -24,7 +24,7 @@ struct RoundEntry {
   std::optional<std::size_t> index = {};  ///< into the search's state; nothing for a baseline algorithm or in a bench
   std::vector<Sample> samples = {};
   bool out = false;      ///< gets no more samples: it failed, or a race has dropped it
-  Outcome outcome = {};  ///< why it failed; kOk for everybody else
+  Outcome outcome = {};  ///< why it failed; kOk for all others
 };
 
 /// The entry of the baseline algorithm at `index`.
@@ -73,9 +73,9 @@ class RoundRunner {
   /// Gives every entry that is not out one more sample with the next round's number (they count from 1), and repeats
   /// the round, after a pause where it was for heat, until it is not void; no settled round is void for a jump of the
   /// clock. Where launches have gone over into CUDA graphs since the round before, the rounds so far are void too, for
-  /// those who are not out, and they count from 1 again: a ratio has launches of one way. Who fails, also in a void
-  /// round, is out with its outcome; where that leaves nobody, nothing is added. The order is that of RoundOrder; each
-  /// session and stage has its own. Errors: those of the device.
+  /// those who are not out, and they count from 1 again: a ratio has launches of one way. An entry that fails, also in
+  /// a void round, is out with its outcome; where that leaves none, nothing is added. The order is that of RoundOrder;
+  /// each session and stage has its own. Errors: those of the device.
   [[nodiscard]] Result<End> run_round();
 
   [[nodiscard]] bool all_out() const;

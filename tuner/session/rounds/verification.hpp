@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// After the final: its best are checked again as they were timed, and whoever fails is out of the answer.
+// After the final: its best are checked again as they were timed, and a variant that fails leaves the answer.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ namespace pgtune::session {
 
 /// One launch in fifty, with 99.9 %.
 inline constexpr double kFoundRate = 0.02, kFoundConfidence = 0.999;
-/// Expected device time for finalists other than the winner, who is always verified.
+/// Expected device time for finalists other than the winner, which is always verified.
 inline constexpr double kOtherFinalists_s = 0.75;
 /// Seconds of a problem's verification that are worth a word.
 inline constexpr double kToldFrom_s = 2;
 /// Device time that a winner's verification has even where a time budget is used up: at the power cap the final alone
 /// may take a budget's seconds.
 inline constexpr double kWinnerOverBudget_s = 0.5;
-/// Of a winner whose launches take too long for more.
+/// At least this many launches of a winner, however long they take.
 inline constexpr std::int64_t kLeastVerifyLaunches = 32;
 
 /// What a pass over the ranking found.
@@ -37,7 +37,7 @@ struct Verified {
   bool interrupted = false;  ///< by the stop flag
 };
 
-/// The verification of one session. Who came through is not verified again.
+/// The verification of one session. A variant that passed is not verified again.
 class Verification {
  public:
   explicit Verification(RoundContext& rounds) : context_(rounds.context), progress_(rounds.progress) {}
@@ -45,7 +45,7 @@ class Verification {
   /// Verifies the ranking from the winner down, with launches_that_find(kFoundRate, kFoundConfidence) each, until one
   /// fails: the winner always (with fewer launches where they take longer than a time budget has left and
   /// kWinnerOverBudget_s), those that follow while their device time is expected to stay within kOtherFinalists_s;
-  /// everybody where energy decides who wins. Once the ranking is through, a note says what was done, and how long it
+  /// all where energy decides the winner. Once the ranking is through, a note says what was done, and how long it
   /// took where that is more than kToldFrom_s. `field`: of the final, has the variants of the ranking. Errors: those of
   /// the device.
   [[nodiscard]] Result<Verified> verify(const std::vector<RankedVariant>& ranking,
