@@ -24,6 +24,7 @@ TEST_P(Corpus, IsSurvived) {
   for (const auto& entry : fs::directory_iterator(folder)) files.push_back(entry.path());
   ASSERT_FALSE(files.empty());
   std::sort(files.begin(), files.end());
+  EXPECT_NO_THROW(GetParam().run({}));
   for (const fs::path& file : files) {
     SCOPED_TRACE(file.string());
     std::ifstream stream(file, std::ios::binary);
@@ -33,8 +34,6 @@ TEST_P(Corpus, IsSurvived) {
     EXPECT_NO_THROW(GetParam().run(std::string_view(bytes).substr(0, bytes.size() / 2)));
   }
 }
-
-TEST_P(Corpus, NothingIsSurvivedToo) { EXPECT_NO_THROW(GetParam().run({})); }
 
 INSTANTIATE_TEST_SUITE_P(All, Corpus, testing::ValuesIn(kTargets),
                          [](const auto& instance) { return std::string(instance.param.name); });

@@ -239,11 +239,12 @@ std::string kernels(const Problem& problem, const std::string& parameters) {
 }
 
 /// `pgtune space` and `--grid full` walk all of it: a parameter among the first doubles what is below.
-TEST(WgmmaSpace, AllOfItIsWalkedQuickly) {
+/// So many can be ranked in a second, and their trials kept in memory.
+TEST(WgmmaSpace, OfAllOfItNinetyThousandAreLegal) {
   const auto all = enumerate(wgmma(), typed(Dtype::kBf16, 4096, 4096, 4096), device());
   ASSERT_TRUE(all) << all.error().text();
-  EXPECT_LE(all->after_constraints, 300'000);
-  EXPECT_LE(all->legal, 100'000);
+  EXPECT_NEAR(all->after_constraints, 250'000, 50'000);
+  EXPECT_NEAR(all->legal, 90'000, 10'000);
 }
 
 TEST(WgmmaSpace, Int8HasThePresetOfEightBitFloatsWithoutPromotion) {

@@ -112,12 +112,6 @@ TEST_F(FleetTest, MigInstancesAreNamedByTheirUuids) {
   EXPECT_TRUE(std::filesystem::exists(path("pgtune-MIG-fa4efa4e-0000-0000-0000-000000000001.lock")));
 }
 
-TEST_F(FleetTest, ASlowGpuGetsFewerProblems) {
-  fault("round||slow||1;trial||slow||1");
-  const auto counts = measured_by(results(search_all({"--device", "all", "--json"})));
-  EXPECT_LT(counts.at('1'), counts.at('0'));
-}
-
 TEST_F(FleetTest, TheProblemsOfAGpuThatDiesInTheMiddleGoToTheOther) {
   fault("trial||killed|" + path("dead") + "|1;hello||exit3|" + path("dead") + "|1;trial||slow");
   launch_.arguments = arguments({"--device", "all", "--json"});

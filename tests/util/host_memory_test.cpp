@@ -52,7 +52,10 @@ TEST_F(HostMemoryTest, NothingWhereTheKernelDoesNotTell) {
   EXPECT_EQ(available(), std::nullopt);
 }
 
-TEST(HostMemory, ThisMachineHasSome) { EXPECT_GT(available_memory_bytes().value_or(0), 0); }
+TEST(HostMemory, ThisMachineHasSomeAndNoMoreThanIsBuiltIn) {
+  EXPECT_GT(available_memory_bytes().value_or(0), 0);
+  EXPECT_LE(available_memory_bytes().value_or(0), ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE));
+}
 
 }  // namespace
 }  // namespace pgtune
