@@ -35,7 +35,8 @@ bool is_compressed(const std::filesystem::path& path) { return path.extension() 
 
 Image decompress(std::span<const std::byte> bytes, const std::string& origin) {
   const unsigned long long size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kMostBytes)
+  static_assert(ZSTD_CONTENTSIZE_ERROR > kMostBytes && ZSTD_CONTENTSIZE_UNKNOWN > kMostBytes);
+  if (size > kMostBytes)
     throw Error(origin + " is not a pgtune database: its compressed size is unknown or beyond 1 GiB", 0);
   Image image{std::unique_ptr<std::byte, FreeImage>(static_cast<std::byte*>(sqlite3_malloc64(size + 1))),
               static_cast<std::size_t>(size)};

@@ -228,8 +228,9 @@ bool speaks_of_products(const JsonCursor& root) {
   if (!document.is_object() || !document.contains("buffers") || !document["buffers"].is_array()) return false;
   const auto& buffers = document["buffers"];
   return std::any_of(buffers.begin(), buffers.end(), [](const auto& buffer) {
-    if (!buffer.is_object() || !buffer.contains("type") || !buffer["type"].is_string()) return false;
-    const auto& word = buffer["type"].template get_ref<const std::string&>();
+    const auto type = buffer.find("type");
+    if (type == buffer.end() || !type->is_string()) return false;
+    const auto& word = type->template get_ref<const std::string&>();
     return word == kRightWord || word == kOutputWord;
   });
 }
