@@ -47,6 +47,17 @@ TEST(JsonText, TextThatIsNoUtf8) {
   }
 }
 
+TEST(Dump, SessionlessRowsComeInTheOrderOfTheirTimes) {
+  auto database = Database::open_memory();
+  for (const double speed : {1.0, 2.0})
+    save_ceilings(database, TestSession().device, TestSession().program, testing::ceilings(speed));
+  execute(database, "UPDATE ceilings SET measured_at = '2020-01-01T00:00:00Z' WHERE id = 2");
+  std::vector<std::string> lines;
+  dump(database, [&](const std::string& line) { lines.push_back(line); });
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_THAT(lines[1], HasSubstr("2020-01-01"));
+}
+
 TEST(Dump, SaysEverythingWithoutIds) {
   auto database = Database::open_memory();
   const auto session = TestSession().begin(database);

@@ -7,6 +7,7 @@
 #include "db/database.hpp"
 #include "db/queries/records.hpp"
 #include "db/sqlite/statement.hpp"
+#include "db/upkeep/content_check.hpp"
 #include "tests/db/fixtures.hpp"
 
 namespace pgtune::db {
@@ -113,6 +114,15 @@ TEST_F(Hostile, GiganticTextIsAnError) {
   spoil("UPDATE best SET answer_json = hex(zeroblob(20000000))");
   const auto error = error_of([&] { static_cast<void>(find_best(reader(), TestSession().key())); });
   EXPECT_THAT(error.what(), AllOf(HasSubstr("larger than any pgtune writes"), HasSubstr("theirs.db")));
+}
+
+TEST_F(Hostile, ImpossibleNumbersAreToldWithTheirRowAndColumn) {
+  EXPECT_THAT(damage(reader(), {}), IsEmpty());
+  spoil("UPDATE samples SET time_s = -1 WHERE ordinal = 0; UPDATE best SET answer_json = 'x'");
+  const ColumnChecks checks{{"best.answer_json", [](const Value&) { return std::optional<std::string>("no answer"); }}};
+  EXPECT_THAT(damage(reader(), checks),
+              ::testing::UnorderedElementsAre("samples (trial 1, ordinal 0): time_s: impossible number -1.000000",
+                                              "best (session 1): answer_json: no answer"));
 }
 
 TEST_F(Hostile, NumbersThatDoNotFitAreAnError) {

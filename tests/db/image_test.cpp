@@ -118,6 +118,21 @@ TEST_F(Image, OfSomethingElseIsRefused) {
   }
 }
 
+TEST_F(Image, OfMoreThanAGigabyteIsRefused) {
+  // A compressed frame's header that says 2 GiB.
+  const std::string frame("\x28\xb5\x2f\xfd\xa0\x00\x00\x00\x80", 9);
+  EXPECT_THAT(error_of([&] { static_cast<void>(Database::open_image(bytes_of(frame), "x.db")); }).what(),
+              HasSubstr("beyond 1 GiB"));
+}
+
+TEST_F(Image, WithATriggerIsRefused) {
+  execute(database_, "CREATE TRIGGER steal AFTER INSERT ON trials BEGIN DELETE FROM best; END");
+  database_.write_compact_copy(folder_ / "hostile.db");
+  const auto image = contents(folder_ / "hostile.db");
+  EXPECT_THAT(error_of([&] { static_cast<void>(Database::open_image(bytes_of(image), "x.db")); }).what(),
+              HasSubstr("trigger steal is not pgtune's"));
+}
+
 TEST_F(Image, OfAnotherVersionIsRefused) {
   execute(database_, "PRAGMA user_version = 99");
   database_.write_compact_copy(folder_ / "newer.db");

@@ -162,6 +162,16 @@ TEST(OpenRefuses, AnotherVersionAndLeavesItUntouched) {
 }
 
 /// Two versions side by side: a search of the older one is running when the newer one brings the file up to date.
+TEST(OpenDatabase, ATransactionThatIsCommittedLeavesTheNextOneAlone) {
+  const auto database = Database::open_memory();
+  {
+    Transaction done(database, TransactionKind::kWrite);
+    done.commit();
+    execute(database, "BEGIN");
+  }
+  EXPECT_NO_THROW(execute(database, "COMMIT"));
+}
+
 TEST(OpenDatabase, IsNoLongerWrittenToOnceANewerVersionHasIt) {
   const ScratchFolder folder;
   const auto older = Database::open(folder / "shared.db", OpenMode::kReadWriteCreate);

@@ -47,9 +47,14 @@ TEST_F(Prune, KeepsTheNewestOfEachQuestion) {
   other_problem.problem.m = 1024;
   TestSession bench;
   bench.session.kind = "bench";
+  TestSession burst, other_template;
+  burst.session.conditions_key = "burst";
+  other_template.template_row.name = "mine";
   const auto first = session({}), second = session({});
   session(other_problem);
   session(bench);
+  session(burst);
+  session(other_template);
   session({}, false);
   session({});
   PruneRules rules;
@@ -60,7 +65,7 @@ TEST_F(Prune, KeepsTheNewestOfEachQuestion) {
   EXPECT_THAT(pruned(rules), ElementsAre(second));
   EXPECT_THAT(pruned(rules), IsEmpty());
   rules.keep_newest = 0;
-  EXPECT_EQ(pruned(rules).size(), 3U);
+  EXPECT_EQ(pruned(rules).size(), 5U);
   EXPECT_EQ(list_sessions(database_).size(), 1U);
 }
 

@@ -9,6 +9,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "tuner/model/rounding.hpp"
+
 namespace pgtune {
 namespace {
 
@@ -133,6 +135,19 @@ TEST(ElementValue, OfTheLargestPatternIsTheLargestNumber) {
   EXPECT_TRUE(std::isnan(element_value(kE4m3, 0x7f)));
   EXPECT_EQ(element_value(kInt8, 0x7f), traits(kInt8).largest);
   EXPECT_EQ(element_value(kInt32, 0x7fffffff), traits(kInt32).largest);
+}
+
+TEST(Rounding, BlocksAddARoundingEach) {
+  const double of_block = sum_error(Dtype::kE4m3, 128, 0);
+  for (const auto& [k, blocks] : {std::pair{1, 1}, {128, 1}, {129, 2}, {256, 2}})
+    EXPECT_EQ(blocked_sum_error(Dtype::kE4m3, k, 128),
+              (k < 128 ? sum_error(Dtype::kE4m3, k, 0) : of_block) + summation_bound(blocks, 0x1p-24, 6))
+        << k;
+}
+
+TEST(Rounding, HalfTheLeastDistanceOfTwoResultsIsNoError) {
+  EXPECT_EQ(absolute_error(kInt32), 0.5);
+  EXPECT_EQ(absolute_error(kFloat16), 0x1p-25);
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ TEST(Utf8, ExcerptsEndBetweenCharacters) {
   EXPECT_EQ(excerpt("short", 5), "short");
   EXPECT_EQ(excerpt("longer", 5), "longe...");
   EXPECT_EQ(excerpt("abcd\u00e9f", 5), "abcd...");
+  EXPECT_EQ(excerpt("\u00e9\u00e9", 1), "...");
   EXPECT_EQ(excerpt("\xff\xff\xff", 2), "\uFFFD\uFFFD...");
 }
 

@@ -40,6 +40,7 @@ TEST(Occupancy, SmallerArchitecturesHaveFewerSlots) {
   EXPECT_EQ(occupancy(architecture_info("sm_120").value(), 16, 0, 32).ctas_per_sm, 24);
   EXPECT_EQ(occupancy(architecture_info("sm_100").value(), 16, 0, 32).ctas_per_sm, 32);
   EXPECT_FALSE(architecture_info("sm_12"));
+  EXPECT_EQ(architecture_info("sm_86")->l2_bytes, 6 << 20);
 }
 
 }  // namespace

@@ -205,5 +205,10 @@ TEST(Problem, CountsTheBytesOfEachType) {
   EXPECT_EQ(problem.operand_bytes(), 10 + 15 + 4 * 6);
 }
 
+TEST(Problem, SpeedIsInTeraflopsPerSecond) {
+  EXPECT_DOUBLE_EQ(problem_of("1000x1000x1000").speed(0.5), 4e-3);
+  EXPECT_EQ(problem_of("1000x1000x1000").speed(0), 0);
+}
+
 }  // namespace
 }  // namespace pgtune

@@ -219,6 +219,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Refusal{"/baselines/0/offsets", "", "B has 3 dimensions and not 2"},
                       Refusal{"/baselines/0/offsets", "\"SA\"", "whose type is f32 and not int32"},
                       Refusal{"/baselines/0/scale_a", "\"offsets\"", "whose type is int32 and not f32"},
+                      Refusal{"/baselines/0/scale_a", "", "libraries scale both operands or none"},
+                      Refusal{"/baselines/0/scale_b", "", "libraries scale both operands or none"},
                       Refusal{"/baselines/0/scale_a", "\"SB\"", "SB has the extents 4 x 1 x 1"},
                       Refusal{"/buffers/0/extents", "[\"G\"]", "offsets has the extents 4 and not 5"},
                       Refusal{"/buffers/4/extents", "[\"G\", \"BLOCKS_K\", \"BLOCKS_K + 1\"]", "SB has the extents"},

@@ -149,6 +149,7 @@ TEST(OperationProblem, ErrorsFollowFromTheirRules) {
   const json in_own = {{"rule", "sum"}, {"terms", "N"}, {"arithmetic", "dtype"}};
   EXPECT_EQ(bound_of(in_own, Dtype::kF32), summation_bound(2000, 0x1p-24));
   EXPECT_EQ(bound_of(in_own, Dtype::kBf16), summation_bound(2000, 0x1p-23));
+  EXPECT_EQ(bound_of({{"rule", "sum"}, {"terms", "M"}}, Dtype::kF32), summation_bound(1, 0x1p-24));
   const json blocked = {{"rule", "blocked"}, {"terms", "N"}, {"arithmetic", "e4m3"}, {"block", 128}};
   EXPECT_EQ(bound_of(blocked, Dtype::kF32), sum_error(Dtype::kE4m3, 128, 0) + summation_bound(16, 0x1p-24, 6));
   json exact = sample_json();
@@ -257,6 +258,105 @@ TEST(OperationProblem, SurvivesJson) {
   EXPECT_THROW(static_cast<void>(spoilt.get<Problem>()), json::exception);
 }
 
+TEST(OperationProblem, EachNumberFromElsewhereIsChecked) {
+  struct Wrong {
+    const char* what;
+    void (*change)(OperationProblem& problem);
+  };
+  using Kind = ReferenceArgumentKind;
+  json document = sample_json();
+  document["cases"] = json::parse(R"json([{"name": "flat", "fills": [{"buffer": "X", "fill": {"constant": 2}}]}])json");
+  OperationProblem sound = *problem_of(document, "M=6,N=10").value().operation;
+  sound.lesser = LesserResult{sound.reference, {{1, 0, 0}, {1, 0, 0}}};
+  ASSERT_TRUE(check_operation_problem(sound)) << check_operation_problem(sound).error().text();
+  const auto refuse = [&](const Wrong& wrong) {
+    OperationProblem problem = sound;
+    wrong.change(problem);
+    const auto checked = check_operation_problem(problem);
+    EXPECT_THAT(checked ? "accepted" : checked.error().text(), HasSubstr(wrong.what));
+  };
+  for (const Wrong& wrong : std::initializer_list<Wrong>{
+           {"an operation's name", [](auto& p) { p.name = "a b"; }},
+           {"1 to 16 buffers, not 0", [](auto& p) { p.buffers.clear(); }},
+           {"1 to 16 buffers, not 17", [](auto& p) { p.buffers.resize(17); }},
+           {"too large", [](auto& p) { p.sizes.resize(1025); }},
+           {"too large", [](auto& p) { p.values.resize(1025); }},
+           {"too large", [](auto& p) { p.scalars.resize(1025); }},
+           {"too large", [](auto& p) { p.source.contents.resize((1 << 20) + 1); }},
+           {"too large", [](auto& p) { p.source.headers.resize(257); }},
+           {"'a b' cannot be a buffer's name", [](auto& p) { p.buffers[0].name = "a b"; }},
+           {"1 to 4 extents", [](auto& p) { p.buffers[0].extents = p.buffers[0].strides = {}; }},
+           {"1 to 4 extents",
+            [](auto& p) {
+              p.buffers[0].extents = p.buffers[0].strides = {1, 1, 1, 1, 1};
+            }},
+           {"1 to 4 extents", [](auto& p) { p.buffers[0].strides = {1}; }},
+           {"must be at least 1", [](auto& p) { p.buffers[0].extents[0] = 0; }},
+           {"must be at least 1", [](auto& p) { p.buffers[0].strides[0] = 0; }},
+           {"sizes overflow", [](auto& p) { p.buffers[0].strides[0] = std::int64_t{1} << 62; }},
+           {"sizes overflow", [](auto& p) { p.buffers[0].strides[0] = std::int64_t{1} << 46; }},
+           {"no room of -1", [](auto& p) { p.buffers[0].room = -1; }},
+           {"there is no room", [](auto& p) { p.buffers[0].room = (std::int64_t{1} << 48) + 1; }},
+           {"not -1", [](auto& p) { p.buffers[0].stream = -1; }},
+           {"have the numbers", [](auto& p) { p.buffers[0].stream = kFillStreams; }},
+           {"may be absent", [](auto& p) { p.buffers[4].absent = true; }},
+           {"power of two up to 256, not 0", [](auto& p) { p.buffers[0].alignment = 0; }},
+           {"power of two up to 256, not 512", [](auto& p) { p.buffers[0].alignment = 512; }},
+           {"power of two up to 256, not 24", [](auto& p) { p.buffers[0].alignment = 24; }},
+           {"a kernel is what fills", [](auto& p) { p.buffers[2].kernel.reset(); }},
+           {"a kernel is what fills", [](auto& p) { p.buffers[2].fill = FillKind::kData; }},
+           {"addresses are what fills", [](auto& p) { p.buffers[0].fill = FillKind::kPointers; }},
+           {"is not finite", [](auto& p) { p.buffers[0].second = INFINITY; }},
+           {"no error is negative", [](auto& p) { p.buffers[5].error.per_scale = -1; }},
+           {"no error is negative", [](auto& p) { p.buffers[5].error.per_result = -1; }},
+           {"no error is negative", [](auto& p) { p.buffers[5].error.absolute = -1; }},
+           {"in its place", [](auto& p) { p.buffers[1].instead = -1; }},
+           {"in its place", [](auto& p) { p.buffers[1].instead = 7; }},
+           {"in its place", [](auto& p) { p.buffers[0].absent = true, p.buffers[1].instead = 0; }},
+           {"has an output", [](auto& p) { p.buffers[4].role = p.buffers[5].role = BufferRole::kScratch; }},
+           {"1 to 16 kernels, not 0", [](auto& p) { p.reference.clear(); }},
+           {"1 to 16 kernels, not 17", [](auto& p) { p.reference.resize(17); }},
+           {"a kernel's name", [](auto& p) { p.reference[0].symbol = "a b"; }},
+           {"cannot be launched", [](auto& p) { p.reference[0].grid.x = 0; }},
+           {"cannot be launched", [](auto& p) { p.reference[0].grid.y = 65536; }},
+           {"cannot be launched", [](auto& p) { p.reference[0].grid.z = 65536; }},
+           {"cannot be launched", [](auto& p) { p.reference[0].block.x = 1025; }},
+           {"cannot be launched", [](auto& p) { p.reference[0].block.y = 0; }},
+           {"cannot be launched", [](auto& p) { p.reference[0].block = {1, 1, 65}; }},
+           {"cannot be launched", [](auto& p) { p.reference[0].block = {256, 5, 1}; }},
+           {"more than 64 arguments", [](auto& p) { p.reference[0].arguments.resize(65); }},
+           {"argument is not finite", [](auto& p) { p.reference[0].arguments[5].real = INFINITY; }},
+           {"names no buffer", [](auto& p) { p.reference[0].arguments[0].integer = -1; }},
+           {"names no buffer", [](auto& p) { p.reference[0].arguments[0].integer = 7; }},
+           {"names no buffer", [](auto& p) { p.reference[0].arguments[1].integer = 0; }},
+           {"names no buffer", [](auto& p) { p.buffers[2].kernel->arguments[0] = {Kind::kValue, 4, 0}; }},
+           {"what a library computes", [](auto& p) { p.lesser->reference.clear(); }},
+           {"what a library computes", [](auto& p) { p.lesser->reference.resize(17, p.reference[0]); }},
+           {"what a library computes", [](auto& p) { p.lesser->errors.pop_back(); }},
+           {"at most 16 cases, not 17", [](auto& p) { p.cases.resize(17); }},
+           {"too many fills", [](auto& p) { p.cases[0].fills.resize(17, p.cases[0].fills[0]); }},
+           {"with the role in", [](auto& p) { p.cases[0].fills[0].buffer = -1; }},
+           {"with the role in", [](auto& p) { p.cases[0].fills[0].buffer = 7; }},
+           {"with the role in", [](auto& p) { p.cases[0].fills[0].buffer = 4; }},
+           {"no fill of buffer X", [](auto& p) { p.cases[0].fills[0].fill = FillKind::kLinked; }},
+           {"no fill of buffer X", [](auto& p) { p.cases[0].fills[0].fill = FillKind::kPointers; }},
+           {"no fill of buffer X", [](auto& p) { p.cases[0].fills[0].fill = FillKind::kKernel; }},
+           {"no fill of buffer X", [](auto& p) { p.cases[0].fills[0].first = INFINITY; }},
+           {"no fill of buffer X", [](auto& p) { p.cases[0].fills[0].second = INFINITY; }},
+           {"not 'MB/s'", [](auto& p) { p.unit = "MB/s"; }}})
+    refuse(wrong);
+}
+
+TEST(OperationProblem, KnowsWhetherABufferIsReadAndWritten) {
+  OperationProblem problem;
+  EXPECT_FALSE(problem.has_inout());
+  problem.buffers.resize(2);
+  problem.buffers[0].role = problem.buffers[1].role = BufferRole::kOut;
+  EXPECT_FALSE(problem.has_inout());
+  problem.buffers[1].role = BufferRole::kInOut;
+  EXPECT_TRUE(problem.has_inout());
+}
+
 TEST(OperationProblem, GemmsJsonHasNoOperation) {
   const Problem gemm = with_default_strides(parse_shape("64x64x64").value()).value();
   EXPECT_FALSE(json(gemm).contains("operation"));
@@ -286,6 +386,7 @@ TEST(OperationProblem, ImpossibleDeclarationsAreRefused) {
   for (const auto& [pointer, value, what] :
        {Impossible{"/buffers/0/strides", "[\"1\", \"1\"]", "elements share memory"},
         Impossible{"/buffers/0/extents", "[\"M - 6\", \"N\"]", "at least 1"},
+        Impossible{"/buffers/2/extents", "[\"M\", \"4294967296\", \"4294967296\"]", "buffer Q: its sizes overflow"},
         Impossible{"/buffers/3/fill/integers", "[\"M\", \"0\"]", "no integers lie between"},
         Impossible{"/buffers/3/fill/integers", "[\"0\", \"1 << 40\"]", "does not hold all integers"},
         Impossible{"/buffers/4/error/terms", "\"N - 10\"", "at least one term"},
@@ -322,6 +423,12 @@ TEST(OperationTemplates, NameBuffersAndSizes) {
   ASSERT_TRUE(definition) << definition.error().text();
   EXPECT_EQ(definition->operation, "scale_rows");
   EXPECT_EQ(buffer_of_operand(definition->kernels[0].arguments[1].operand), 5);
+  json own = document;
+  own["workspace"] = {{"bytes", "M"}};
+  own["kernels"][0]["arguments"][0]["pointer"] = "workspace";
+  const auto with_own = space::parse_template(own.dump(), "t.json", read, &interface);
+  ASSERT_TRUE(with_own) << with_own.error().text();
+  EXPECT_EQ(with_own->kernels[0].arguments[0].operand, Operand::kWorkspace);
   EXPECT_TRUE(definition->computes(sample()));
   const Problem gemm = with_default_strides(parse_shape("64x64x64").value()).value();
   EXPECT_FALSE(definition->computes(gemm));

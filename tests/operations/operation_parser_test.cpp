@@ -117,6 +117,9 @@ INSTANTIATE_TEST_SUITE_P(
     Buffers, MalformedOperation,
     ::testing::Values(
         Edit{"/buffers/0/type", "\"f64\"", "buffers[0].type: ", "dtype"},
+        Edit{"/buffers/0/type", "", "buffers[0]: the field 'type'", ""},
+        Edit{"/buffers/0/type", "8", "buffers[0].type: ", "expected a string"},
+        Edit{"/buffers/0", "8", "buffers[0]: the field 'name' is missing", ""},
         Edit{"/buffers/0/role", "\"input\"", "buffers[0].role: ", "in"},
         Edit{"/buffers/0/extents", "[]", "buffers[0].extents: ", "empty"},
         Edit{"/buffers/0/extents", "[\"1\",\"1\",\"1\",\"1\",\"1\"]", "buffers[0].extents: ", "4"},
@@ -212,6 +215,8 @@ INSTANTIATE_TEST_SUITE_P(
              "reference.kernels[0].arguments[0].buffer: ", "X"},
         Edit{"/reference/kernels/0/arguments/0", "{\"value\": \"X\"}",
              "reference.kernels[0].arguments[0].value: ", "Z"},
+        Edit{"/reference/kernels/0/arguments/0", "{\"bufer\": \"X\"}",
+             "reference.kernels[0].arguments[0]: unknown field 'bufer'", "did you mean 'buffer'?"},
         Edit{"/reference/kernels/0/arguments/0", "{}", "reference.kernels[0].arguments[0]: ", "exactly one"},
         Edit{"/reference/kernels/0/arguments/5", "{\"seed\": true}",
              "reference.kernels[0].arguments[5].seed: ", "no seed"},

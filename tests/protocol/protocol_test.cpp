@@ -179,10 +179,12 @@ TEST(Protocol, MalformedLinesSayWhatIsWrong) {
   EXPECT_THAT(text(R"({"id":1,"ok":true,"body":{},"context_lost":3})"), HasSubstr("boolean"));
   EXPECT_THAT(decode_request(R"({"id":1})").error().text(), HasSubstr("'op'"));
   EXPECT_THAT(text("{\"id\":1,\"x\":\"" + std::string(1000, 'y')), HasSubstr("yyy...'"));
+  EXPECT_THAT(text(std::string(80, 'y')), HasSubstr("line '" + std::string(80, 'y') + "'"));
 }
 
 TEST(Protocol, LinesOverTheLimitAreRefusedUnread) {
   EXPECT_THAT(decode_request(std::string(kMaxLineBytes + 1, ' ')).error().text(), HasSubstr("longer than 64 MiB"));
+  EXPECT_THAT(decode_request(std::string(kMaxLineBytes, ' ')).error().text(), HasSubstr("parse error"));
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   EXPECT_THAT(decode_reply("{\"id\":1,\"ok\":true,\"body\":" + deep + "}").error().text(),
               HasSubstr("nested more than 64 deep"));

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/util/own_files.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace pgtune {
+namespace {
+
+namespace fs = std::filesystem;
+
+class OwnFiles : public ::testing::Test {
+ protected:
+  OwnFiles() {
+    std::string name = (fs::path(::testing::TempDir()) / "pgtune_own_XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~OwnFiles() override { fs::remove_all(folder_); }
+  [[nodiscard]] std::ptrdiff_t entries() const { return std::distance(fs::directory_iterator(folder_), {}); }
+  fs::path folder_;
+};
+
+TEST_F(OwnFiles, AreWrittenWholeOrNotAtAll) {
+  const fs::path file = folder_ / "file", taken = folder_ / "taken";
+  ASSERT_TRUE(write_file_atomically(file, "first"));
+  ASSERT_TRUE(write_file_atomically(file, "second"));
+  EXPECT_EQ(read_file(file), "second");
+  EXPECT_EQ(entries(), 1);
+  fs::create_directory(taken);
+  EXPECT_FALSE(write_file_atomically(taken, "text"));
+  EXPECT_FALSE(write_file_atomically(folder_ / "nowhere" / "file", "text"));
+  EXPECT_EQ(entries(), 2) << "no temporary file stays";
+}
+
+TEST_F(OwnFiles, AreReadUpToALimit) {
+  std::ofstream(folder_ / "file") << "12345";
+  EXPECT_EQ(read_own_file(folder_ / "file", 5), "12345");
+  EXPECT_EQ(read_own_file(folder_ / "file", 4), std::nullopt);
+  EXPECT_EQ(read_own_file(folder_, 5000), std::nullopt);
+  EXPECT_EQ(read_own_file(folder_ / "gone", 5), std::nullopt);
+  fs::create_symlink("file", folder_ / "link");
+  EXPECT_EQ(read_own_file(folder_ / "link", 5), std::nullopt);
+}
+
+TEST_F(OwnFiles, LieInFoldersThatOthersCannotWriteTo) {
+  const fs::path folder = folder_ / "a" / "b";
+  ASSERT_TRUE(make_private_folder(folder));
+  EXPECT_EQ(fs::status(folder).permissions(), fs::perms::owner_all);
+  EXPECT_TRUE(make_private_folder(folder)) << "it is there";
+  fs::create_directory_symlink(folder, folder_ / "link");
+  EXPECT_FALSE(make_private_folder(folder_ / "link"));
+  std::ofstream(folder_ / "file").flush();
+  EXPECT_FALSE(make_private_folder(folder_ / "file"));
+  for (const fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
+    fs::permissions(folder, fs::perms::owner_all | others);
+    EXPECT_FALSE(make_private_folder(folder));
+  }
+}
+
+}  // namespace
+}  // namespace pgtune
