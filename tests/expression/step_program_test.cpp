@@ -117,6 +117,21 @@ TEST(StepProgram, StopsAtTheFirstRuleThatIsZero) {
   EXPECT_EQ(end_at(3), StepProgram::End::kRejected);
 }
 
+TEST(StepProgram, HasBoundsWhereEveryOperatorHas) {
+  StepMemory memory;
+  std::vector<std::uint32_t> all;
+  for (std::size_t i = 0; i < 3; ++i) all.push_back(memory.add_place(std::nullopt));
+  for (const auto& [text, expected] :
+       {std::pair{"7", true}, std::pair{"a", true}, std::pair{"!(a * b) + (min(b, 3) <= max(c, 1))", true},
+        std::pair{"a % b", false}, std::pair{"a % b + c", false}, std::pair{"a + b % c", false},
+        std::pair{"!(a / b)", false}, std::pair{"abs(a) < b", false}, std::pair{"(a ? b : c) > 1", false}}) {
+    const Expression expression = Expression::parse(text).value();
+    std::vector<std::uint32_t> places;
+    for (const std::string& name : expression.names()) places.push_back(all[static_cast<std::size_t>(name[0] - 'a')]);
+    EXPECT_EQ(StepProgram::has_bounds(expression, places, memory), expected) << text;
+  }
+}
+
 TEST(StepProgram, WhatFollowsFromWhatIsKnownIsFolded) {
   StepMemory memory;
   const std::uint32_t a = memory.add_place(std::nullopt), b = memory.add_place(4);

@@ -53,6 +53,28 @@ TEST(Simulation, WhereNothingRightWasFoundTheWorstCounts) {
   EXPECT_THAT(losses(reversed, "exhaustive", {1}), ElementsAre(DoubleEq(1)));
 }
 
+/// Proposes the first two, and is not asked for more.
+class FirstTwo final : public Strategy {
+ public:
+  std::optional<std::size_t> next() override {
+    EXPECT_LT(next_, 2U);
+    return next_ < 2 ? std::optional(next_++) : std::nullopt;
+  }
+  void report(std::size_t, const Observation&) override {}
+
+ private:
+  std::size_t next_ = 0;
+};
+
+TEST(Simulation, EndsWithTheLastBudget) {
+  const StrategyInfo first_two{"first two", "",
+                               [](const SearchSpace&, std::uint64_t) -> Result<std::unique_ptr<Strategy>> {
+                                 return std::make_unique<FirstTwo>();
+                               }};
+  const MeasuredTable measured = table();
+  EXPECT_TRUE(simulated_search(measured, measured.space(), first_two, 1, std::vector<std::size_t>{1, 2}, 0.003));
+}
+
 // One of five is the best: a random search of n of them has it with probability n/5.
 TEST(Simulation, RandomFindsTheBestAsOftenAsItShould) {
   double found = 0;

@@ -164,6 +164,18 @@ TEST(Stratified, TakesEverySizeOfTileAsOftenAsAnyOther) {
   EXPECT_EQ(strategy->next(), std::nullopt);
 }
 
+TEST(Stratified, SidesThatAreNoTilesAreOneStratum) {
+  std::vector<Variant> variants{{"t", {{"BN", std::int64_t{64}}}}, {"t", {{"BM", "wide"}, {"BN", std::int64_t{64}}}}};
+  for (const std::int64_t bm : {-4, 0, (1 << 20) + 1, 1 << 24})
+    variants.push_back({"t", {{"BM", bm}, {"BN", std::int64_t{64}}}});
+  const std::size_t none = variants.size();
+  for (std::int64_t i = 0; i < 6; ++i)  // the largest side that counts, in turn with them
+    variants.push_back({"t", {{"BM", std::int64_t{1 << 20}}, {"BN", std::int64_t{64}}, {"STAGES", i}}});
+  const SearchSpace space{variants, {variants.size()}, {}, {}};
+  const auto strategy = made("stratified", space, 1);
+  for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(strategy->next().value() < none, i % 2 == 0) << i;
+}
+
 TEST(Stratified, DrawsInAStratumAreEvenOverSeeds) {
   const TileSpace test;
   std::vector<int> first(16);

@@ -18,6 +18,12 @@ TEST(ExplainedVariance, IsAdjustedForTheNumberOfGroups) {
   EXPECT_DOUBLE_EQ(explained_variance(std::vector{0, 0, 1, 1}, std::vector{0.0, 1.0, 2.0, 3.0}), 0.7);
 }
 
+TEST(ExplainedVariance, OfLargeValuesIsThatOfTheirDifferences) {
+  constexpr double kLarge = 1e15;  // its square leaves no digit for them
+  EXPECT_DOUBLE_EQ(explained_variance(std::vector{0, 0, 1, 1}, std::vector{kLarge, kLarge + 1, kLarge + 2, kLarge + 3}),
+                   0.7);
+}
+
 TEST(ExplainedVariance, OfNoiseIsSmallHoweverManyGroups) {
   std::mt19937 random(1);
   std::normal_distribution<double> noise;

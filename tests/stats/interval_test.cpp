@@ -97,13 +97,16 @@ TEST(BatchMeanInterval, DriftThatPairsCancelDoesNotWidenIt) {
 }
 
 TEST(BatchMeanInterval, AnOutlierMovesAndWidensItLittle) {
-  Series series(3);
-  std::vector<double> values = series.next(24);
-  const MeanInterval calm = batch_mean_interval(values);
-  values[7] = 500;
-  const MeanInterval disturbed = batch_mean_interval(values);
-  EXPECT_NEAR(disturbed.mean, calm.mean, 0.3);
-  EXPECT_LT(disturbed.interval.high - disturbed.interval.low, 2 * (calm.interval.high - calm.interval.low));
+  for (const double unit : {1.0, 1e-3}) {
+    Series series(3);
+    std::vector<double> values = series.next(24);
+    for (double& value : values) value *= unit;
+    const MeanInterval calm = batch_mean_interval(values);
+    values[7] = 500 * unit;
+    const MeanInterval disturbed = batch_mean_interval(values);
+    EXPECT_NEAR(disturbed.mean, calm.mean, 0.3 * unit);
+    EXPECT_LT(disturbed.interval.high - disturbed.interval.low, 2 * (calm.interval.high - calm.interval.low));
+  }
 }
 
 TEST(BatchMeanInterval, TwoLevelsAreNoOutliers) {

@@ -24,6 +24,9 @@ TEST(Verdict, FasterNeedsTimeAndCycles) {
 TEST(Verdict, FasterInTimeOnlyIsThroughPower) {
   EXPECT_EQ(verdict(ratio(1.05, 1.06, 1.07), ratio(0.99, 1.00, 1.01), kMargin), Verdict::kFasterThroughPower);
   EXPECT_EQ(verdict(ratio(1.05, 1.06, 1.07), ratio(0.95, 0.96, 0.97), kMargin), Verdict::kFasterThroughPower);
+  EXPECT_EQ(verdict(ratio(1.05, 1.06, 1.07), ratio(0.999, 1.02, 1.04), kMargin), Verdict::kFasterThroughPower)
+      << "the interval decides, not its middle";
+  EXPECT_EQ(verdict(ratio(1.05, 1.06, 1.07), ratio(1, 1.02, 1.04), kMargin), Verdict::kFasterThroughPower);
 }
 
 TEST(Verdict, WithoutClocksTimeDecides) { EXPECT_EQ(verdict(ratio(1.05, 1.06, 1.07), {}, kMargin), Verdict::kFaster); }
@@ -42,6 +45,8 @@ TEST(Verdict, ATieWhereTheIntervalLiesWithinTheMargin) {
 
 TEST(Verdict, UnclearWhereTheIntervalHoldsBothSides) {
   EXPECT_EQ(verdict(ratio(0.99, 1.02, 1.05), ratio(0.99, 1.02, 1.05), kMargin), Verdict::kUnclear);
+  EXPECT_EQ(verdict(ratio(1, 1.02, 1.05), {}, kMargin), Verdict::kUnclear) << "nor on one side alone";
+  EXPECT_EQ(verdict(ratio(0.95, 0.98, 1), {}, kMargin), Verdict::kUnclear);
   EXPECT_EQ(verdict({}, {}, kMargin), Verdict::kUnclear);
 }
 

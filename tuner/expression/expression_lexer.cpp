@@ -30,14 +30,14 @@ Result<Token> ExpressionLexer::next() {
   while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) {
     ++at_;
   }
-  if (at_ == text_.size()) return Token{TokenKind::kEnd, {}, at_, 0};
+  if (at_ == text_.size()) return Token{TokenKind::kEnd, {}, at_};
   const char c = text_[at_];
   if (is_digit(c)) return integer();
   if (c == '\'') return label();
   if (!is_word_character(c)) return symbol();
   const std::size_t begin = at_;
   at_ = end_of_word(begin);
-  return Token{TokenKind::kName, text_.substr(begin, at_ - begin), begin, 0};
+  return Token{TokenKind::kName, text_.substr(begin, at_ - begin), begin};
 }
 
 Result<Token> ExpressionLexer::integer() {

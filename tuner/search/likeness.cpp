@@ -11,10 +11,7 @@
 namespace pgtune::search {
 
 Likeness::Likeness(const SearchSpace& space) {
-  for (std::size_t begin = 0; const std::size_t size : space.template_sizes) {
-    if (size > 0) width_ = std::max(width_, space.variants[begin].parameters.size());
-    begin += size;
-  }
+  for (const Variant& variant : space.variants) width_ = std::max(width_, variant.parameters.size());
   places_.reserve(space.variants.size() * width_);
   for (std::size_t begin = 0; const std::size_t size : space.template_sizes) {
     add_template(space.variants.subspan(begin, size));
