@@ -208,6 +208,27 @@ TEST(Confirm, AWinnerThatFailsInThemLeavesTheRunnerUpThatIsInThemToo) {
   EXPECT_THAT(answer.notes, Not(Contains(HasSubstr("the final chose"))));
 }
 
+TEST(Confirm, ABaselineThatFailsInAllOfThemIsAnErrorUnlessTheyWereStopped) {
+  for (const bool stops : {false, true}) {
+    PoweredSearch powered(load_at_the_cap);
+    powered.device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+      for (std::size_t i = 0; request.stage == Stage::kConfirm && i < request.contenders.size(); ++i) {
+        if (algorithm_of(request.contenders[i]) == nullptr) continue;
+        report.samples[i].reset();
+        report.outcomes[i] = {OutcomeKind::kCrashed, "illegal address"};
+      }
+    };
+    powered.device.after_round = [&](Stage stage) { powered.search.stop = stops && stage == Stage::kConfirm; };
+    const auto result = powered.search.run(powered.device);
+    ASSERT_EQ(result.has_value(), stops);
+    if (stops) {
+      EXPECT_FALSE(result->answer->from_final);
+    } else {
+      EXPECT_THAT(result.error().text(), HasSubstr("in the confirm rounds: the baseline failed in every one of them"));
+    }
+  }
+}
+
 TEST(Confirm, StoppedInThemThereIsNoWholeFinal) {
   PoweredSearch powered(load_at_the_cap);
   powered.device.after_round = [&](Stage stage) { powered.search.stop = stage == Stage::kConfirm; };

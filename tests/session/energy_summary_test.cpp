@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+
 namespace pgtune::session {
 namespace {
 
@@ -135,6 +137,44 @@ TEST(Objective, WithoutAnyEnergyTheOrderStays) {
   const auto choice = choose_by_objective(Objective::kEnergy, ranked);
   EXPECT_THAT(names(ranked), ElementsAre("a", "b"));
   EXPECT_THAT(choice.note, testing::Optional(HasSubstr("the time decided")));
+}
+
+/// Windows and settled samples of a winner, of half a joule, and of a baseline whose figures agree.
+Answer measured_twice(double uncertainty) {
+  Answer out;
+  out.ranking = {row("best", 1e-3, energy(0.5, 0.5, 0.5))};
+  out.ranking[0].energy->uncertainty = uncertainty;
+  out.ranking[0].settled_energy = {6, 500, 1e-3, 0.51, 0.505, 0.515};
+  out.baseline_energy = energy(0.6, 0.6, 0.6);
+  out.baseline_energy->uncertainty = 0.05;
+  out.baseline_settled_energy = {6, 500, 1e-3, 0.6, 0.6, 0.6};
+  return out;
+}
+
+TEST(EnergyAgreement, IsWithinTheUncertaintyOfBoth) {
+  EXPECT_EQ(energy_agreement(measured_twice(0.02)),
+            "energy windows and settled samples agree within their uncertainty of 3.0 %: 0.5 J and 0.51 J a launch of "
+            "the winner");
+  EXPECT_THAT(*energy_agreement(measured_twice(0.01)), HasSubstr("differ by more than their uncertainty of 2.0 %"));
+  Answer other = measured_twice(0.02);
+  other.baseline_settled_energy->energy_j = 0.66;
+  EXPECT_THAT(*energy_agreement(other), HasSubstr("differ by more than their uncertainty of 5.0 %: 0.6 J and 0.66 J a "
+                                                  "launch of the baseline"));
+}
+
+TEST(EnergyAgreement, NeedsAllFourFigures) {
+  const std::vector<std::function<void(Answer&)>> lacks{
+      [](Answer& answer) { answer.ranking[0].energy.reset(); },
+      [](Answer& answer) { answer.ranking[0].settled_energy.reset(); },
+      [](Answer& answer) { answer.baseline_energy.reset(); },
+      [](Answer& answer) { answer.baseline_settled_energy.reset(); },
+      [](Answer& answer) { answer.ranking[0].energy->energy_j = 0; },
+      [](Answer& answer) { answer.baseline_energy->energy_j = 0; }};
+  for (std::size_t i = 0; i < lacks.size(); ++i) {
+    Answer answer = measured_twice(0.02);
+    lacks[i](answer);
+    EXPECT_EQ(energy_agreement(answer), std::nullopt) << i;
+  }
 }
 
 TEST(Pareto, HoldsWhomNobodyBeatsInBoth) {

@@ -121,6 +121,21 @@ TEST(Final, WhenNobodyIsLeftTheNextBestHaveTheirFinal) {
   ASSERT_TRUE(result && result->answer);
   EXPECT_EQ(parameter(result->answer->best().variant, "A"), 5);
   EXPECT_NE(parameter(result->answer->best().variant, "B"), 3);
+  EXPECT_EQ(device.rounds[Stage::kFinal].size(), 1U + 24U) << "the baseline alone has no further rounds";
+}
+
+TEST(Final, ATieWithinTheMarginIsNotExtended) {
+  TestSearch search;
+  search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    if (variant.key() == "A=4,B=3") script.time_s = 1e-3;
+    return script;
+  };
+  auto device = search.device();
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(result->answer->ties.size(), 1U);
+  EXPECT_EQ(device.rounds[Stage::kFinal].size(), 24U);
 }
 
 /// The best two of the space take turns of five rounds in who is faster, so that no number of rounds tells them apart.
@@ -249,6 +264,25 @@ TEST(Final, SaysWhereOnlyTheBaselineLaunchedInGraphs) {
     } else {
       EXPECT_THAT(result->answer->notes, said);
     }
+  }
+}
+
+TEST(Final, LaunchesOfTheAlgorithmThatIsComparedWithAreToldAndNoOthers) {
+  for (const char* compared : {"ref0", "ref1"}) {
+    TestSearch search;
+    auto device = search.device();
+    device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+      for (std::size_t i = 0; request.stage == Stage::kFinal && i < request.contenders.size(); ++i) {
+        const std::string name = contender_name(protocol::contender_of(request.contenders[i]));
+        if (name == compared) report.samples[i]->time_s *= 0.8;
+        report.samples[i]->graph = name == "ref0";
+      }
+    };
+    const auto result = search.run(device);
+    ASSERT_TRUE(result && result->answer);
+    EXPECT_EQ(std::any_of(result->answer->notes.begin(), result->answer->notes.end(),
+                          [](const std::string& note) { return note.find("in CUDA graphs") != std::string::npos; }),
+              std::string(compared) == "ref0");
   }
 }
 

@@ -55,6 +55,30 @@ TEST(Quarantine, WhatCrashedElsewhereIsBuiltButNotRunAndTheReasonSaysWhere) {
   EXPECT_THAT(search.store.saved_trials, Contains(kBestKey)) << "the outcome is stored";
 }
 
+TEST(Quarantine, WhatCrashesInTheFinalIsNotRunAgainInTheNextOneUnderAnotherName) {
+  TestSearch search;
+  search.options.finalists = 1;
+  search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    if (variant.key() == kBestKey || variant.key() == kOtherKey) script.cubin = "shared";
+    if (variant.key() == kOtherKey) script.time_s = 1.05e-3;  // the next best
+    return script;
+  };
+  auto device = search.device();
+  device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    for (std::size_t i = 0; request.stage == Stage::kFinal && i < request.contenders.size(); ++i) {
+      if (contender_name(protocol::contender_of(request.contenders[i])) != kBestKey) continue;
+      report.samples[i].reset();
+      report.outcomes[i] = {OutcomeKind::kCrashed, "illegal address"};
+    }
+  };
+  const auto result = search.run(device);
+  ASSERT_TRUE(result && result->answer);
+  EXPECT_EQ(result->counts.failed,
+            (std::map<OutcomeKind, std::int64_t>{{OutcomeKind::kCrashed, 1}, {OutcomeKind::kQuarantined, 1}}));
+  for (const auto& round : device.rounds[Stage::kFinal]) EXPECT_THAT(round, Not(Contains(kOtherKey)));
+}
+
 TEST(Quarantine, TheSameMachineCodeUnderAnotherNameIsNotRunEither) {
   TestSearch search;
   FatalTrial other = fatal_trial("X=1");

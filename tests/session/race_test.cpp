@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "test_search.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/session/rounds/verification.hpp"
 
 namespace pgtune::session {
@@ -139,7 +140,10 @@ TEST(Race, EndsWhereATimeBudgetNeedsTheRestForTheFinal) {
   auto device = search.device();
   device.trial_s = 0.8;  // screening ends at 32 s
   const double round_s = 1.5;
-  device.after_round = [&](Stage stage) { device.now_s += stage == Stage::kRace ? round_s : 0; };
+  double raced_s = 0;  // when its last round ended
+  device.after_round = [&](Stage stage) {
+    if (stage == Stage::kRace) raced_s = device.now_s += round_s;
+  };
   search.options.finalists = 1;  // so that the race would go on
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
@@ -147,6 +151,9 @@ TEST(Race, EndsWhereATimeBudgetNeedsTheRestForTheFinal) {
   EXPECT_LT(device.rounds[Stage::kRace].size(), 16U);
   EXPECT_TRUE(result->answer->from_final);
   EXPECT_LE(result->elapsed_s, 60 + kWinnerOverBudget_s);
+  const double left_s = 60 - raced_s, needed_s = reserved_for_final_s(search.options, 1.1e-3);
+  EXPECT_GE(left_s, needed_s);
+  EXPECT_LT(left_s, needed_s + 2 * round_s) << "and no more";
 }
 
 }  // namespace

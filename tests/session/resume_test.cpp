@@ -39,6 +39,7 @@ TEST(Interrupt, FinishesTheTrialInFlightAndReturnsAPartialAnswer) {
   ASSERT_TRUE(result->answer);
   EXPECT_FALSE(result->answer->complete);
   EXPECT_FALSE(result->answer->from_final);
+  EXPECT_EQ(result->answer->in_graphs, std::nullopt) << "no round's launches tell";
   EXPECT_NEAR(result->answer->best().ratio_to_baseline, 1.1e-3 / result->answer->best().time_s, 1e-9);
   EXPECT_LE(result->answer->best().ratio_low, result->answer->best().ratio_to_baseline);
   EXPECT_EQ(search.store.finished.size(), 1U);
@@ -111,6 +112,8 @@ TEST(Resume, FinalistsFromAnEarlierSessionAreBuiltAgainForTheFinal) {
   const auto result = search.run(second);
   ASSERT_TRUE(result && result->answer);
   EXPECT_TRUE(second.trials.empty());
+  EXPECT_GT(partial->answer->stages.screen_s, 0);
+  EXPECT_EQ(result->answer->stages.screen_s, 0) << "an earlier session's is not counted again";
   EXPECT_EQ(second.builds.size(), static_cast<std::size_t>(search.options.finalists));
   EXPECT_EQ(second.rounds[Stage::kFinal].size(), static_cast<std::size_t>(search.options.final_rounds));
   EXPECT_TRUE(result->answer->complete);

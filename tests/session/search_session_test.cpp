@@ -240,6 +240,7 @@ TEST(Search, ProgressEndsWithEverythingDone) {
   EXPECT_EQ(search.progress.front().phase, Phase::kPrepare);
   const Progress& last = search.progress.back();
   EXPECT_EQ(last.phase, Phase::kDone);
+  EXPECT_EQ(last.remaining_s, 0);
   EXPECT_EQ(last.total, kSpace);
   EXPECT_EQ(last.done, kSpace);
   EXPECT_GT(last.cut, 0);

@@ -46,6 +46,24 @@ TEST(MetPowerCap, SeveralByTheSumOfTheCounter) {
   EXPECT_TRUE(at_power_cap({capped, free, capped}, 0));
 }
 
+TEST(MetPowerCap, ALockedClockIsTheAllowedOne) {
+  for (const double locked_hz : {0.0, 1.4e9}) {
+    TestSearch search;
+    search.options.conditions.locked_sm_clock_hz = locked_hz;
+    auto device = search.device();
+    device.device_info.max_sm_clock_hz = 1.98e9;
+    device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+      for (auto& sample : report.samples) {
+        sample->sm_clock_hz = 1.4e9;
+        if (request.settle_s > 0) sample->lead_in_s = request.settle_s;
+      }
+    };
+    const auto result = search.run(device);
+    ASSERT_TRUE(result && result->answer);
+    EXPECT_EQ(result->answer->sampling, locked_hz > 0 ? Sampling::kShort : Sampling::kSettled);
+  }
+}
+
 TEST(SettledSearch, AtTheCapTheWinnerIsTheOneFastestAlone) {
   PoweredSearch powered(load_at_the_cap);
   const Answer answer = powered.run();

@@ -173,6 +173,25 @@ TEST(Features, AreTheNumbersThatTheirNamesSay) {
   }
 }
 
+TEST(Features, AreThoseOfTheLargestKernelThatIsLaunched) {
+  const TemplateDefinition definition = parse_or_die(sample_json());  // M CTAs of 128 threads follow where K > 1024
+  const std::vector<Variant> variants{definition.default_variant()};
+  const DeviceInfo gpu = device();
+  for (const auto& [n, k, ctas, threads] :
+       {std::tuple{256, 1024, 32, 256}, std::tuple{256, 1025, 512, 128}, std::tuple{2048, 1025, 256, 256},
+        std::tuple{4096, 1025, 512, 256}}) {  // the third has as many threads in either: the first of them counts
+    const Problem shape = problem(512, n, k);
+    const Features features(definition, shape, gpu);
+    const auto all = features.of(variants).value().features;
+    const auto value = [&](const char* name) {
+      const auto at = std::find(features.names().begin(), features.names().end(), name);
+      return all.at(static_cast<std::size_t>(at - features.names().begin()));
+    };
+    EXPECT_FLOAT_EQ(value("ctas"), static_cast<float>(std::log2(1.0 + ctas))) << n << " " << k;
+    EXPECT_FLOAT_EQ(value("threads"), static_cast<float>(std::log2(1.0 + threads))) << n << " " << k;
+  }
+}
+
 TEST(Features, SayWhichRulesOfThePresetAreBroken) {
   json document = sample_json();
   document["values"] = json::array({{{"name", "ROWS"}, {"expr", "2 * BM"}}});

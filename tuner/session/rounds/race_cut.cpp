@@ -29,7 +29,7 @@ std::vector<double> medians(std::span<const SampleTimes> times) {
 }
 
 bool clearly_slower(const SampleTimes& times, const SampleTimes& incumbent, const RaceRules& rules) {
-  const std::size_t rounds = std::min(times.size(), incumbent.size());
+  const std::size_t rounds = incumbent.size();
   const double two_margins = 1 + 2 * rules.margin;
   bool every_round = true;
   for (std::size_t r = 0; r < rounds; ++r) every_round = every_round && times[r] > incumbent[r] * two_margins;
