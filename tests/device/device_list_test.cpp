@@ -28,6 +28,15 @@ TEST_F(DeviceList, HasTheWorkersGpus) {
   EXPECT_EQ(devices->front().sm_count, 132);
 }
 
+TEST_F(DeviceList, AGpusLimitsAreTheWorkers) {
+  const auto limits = gpu_limits(worker_path(), "GPU-1");
+  ASSERT_TRUE(limits) << limits.error().text();
+  EXPECT_EQ(limits->power_limit_w, 700);
+  EXPECT_TRUE(limits->mig_mode);
+  EXPECT_THAT(gpu_limits("/nonexistent/pgtune-worker", "GPU-1").error().text(),
+              HasSubstr("cannot read the GPU's limits"));
+}
+
 TEST_F(DeviceList, PassesTheWorkersProblemOn) {
   set_faults("list||no_devices");
   EXPECT_EQ(error_text(), "fake: no driver is loaded. Install one");

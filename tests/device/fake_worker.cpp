@@ -121,7 +121,7 @@ json answer(const protocol::Request& request, const std::string& role, const std
   if (request.op == "hello") {
     const bool wrong = behaviour == "wrong_version";
     protocol::Hello hello{wrong ? protocol::kProtocolVersion + 1 : protocol::kProtocolVersion, role, "13.0", {}};
-    if (role == "measure") hello.device = fake::gpu(std::stoi(number_of_gpu));
+    if (role == "measure" && behaviour != "no_device") hello.device = fake::gpu(std::stoi(number_of_gpu));
     return hello;
   }
   if (request.op == "prepare") {
@@ -170,6 +170,7 @@ json answer(const protocol::Request& request, const std::string& role, const std
     return report;
   }
   if (request.op == "ceilings") return Ceilings{4.2e12, 6.5e12, 30e12, {{"f32", 58e12}}, 1.7e9};
+  if (behaviour == "no_report") return protocol::RoundReport{};
   return round_report(request.body.get<protocol::RoundRequest>(), behaviour, measurer);
 }
 
@@ -320,6 +321,10 @@ int main(int count, char** arguments) {
   if (role == "guard") return guard({arguments + 3, arguments + count});
   if (role == "list") return list();
   if (role == "processes") return processes();
+  if (role == "limits") {
+    std::cout << json{{"power_limit_w", 700}, {"mig_mode", true}}.dump() << std::endl;
+    return 0;
+  }
   for (int i = 3; role == "compile" && i + 1 < count; ++i) {
     if (std::string(arguments[i]) == "--cache-dir") cache_folder = arguments[i + 1];
   }

@@ -64,6 +64,7 @@ TEST_F(WorkerDeviceTest, AVariantWhoseWorkersAreKilledOverAndOverHasCrashed) {
   const auto device = open_prepared(options());
   EXPECT_EQ(trial_outcome(*device, 32),
             (Outcome{OutcomeKind::kCrashed, "measure worker killed by signal 9 (SIGKILL)"}));
+  EXPECT_EQ(measure_operations(), "hello prepare trial hello prepare trial hello prepare trial");
   EXPECT_EQ(trial_outcome(*device, 64).kind, OutcomeKind::kOk);
   const auto report = device->run_round(round_of({32, 48}, {0, 1, 2}));
   ASSERT_TRUE(report);
@@ -183,6 +184,29 @@ TEST_F(WorkerDeviceTest, TheContenderThatBreaksARoundIsFoundAndTheOthersKeepThei
       EXPECT_EQ(report->outcomes.at(index).kind, OutcomeKind::kOk);
     }
   }
+}
+
+TEST_F(WorkerDeviceTest, WhatIsWaitedForIsLimitedByWhatItTakes) {
+  set_faults("round|BM=32,|hang;energy||hang");
+  const auto device = open_prepared(impatient_options());
+  protocol::RoundRequest round = round_of({32}, {0});
+  round.sample_s = 0;
+  // 300 ms, 200 ms around a sample and a hundred times the baseline.
+  EXPECT_THAT(device->run_round(round).value().outcomes.at(0).reason, HasSubstr("no answer within 0.501 s"));
+  protocol::EnergyRequest energy;
+  energy.lead_in_s = energy.window_s = 0.05;
+  EXPECT_THAT(device->measure_energy(energy).error().text(), HasSubstr("no answer within 0.5 s"));
+}
+
+TEST_F(WorkerDeviceTest, AMalformedReportOfARoundIsAnError) {
+  set_faults("round|BM=32,BN=64 BM=|segv;round|BM=32,|no_report");
+  const auto device = open_prepared(options());
+  for (const auto& round : {round_of({32}, {0}), round_of({32, 48}, {0, 1, 2})}) {
+    const auto report = device->run_round(round);
+    ASSERT_FALSE(report);
+    EXPECT_THAT(report.error().text(), HasSubstr("malformed round report"));
+  }
+  EXPECT_EQ(measure_operations(), "hello prepare round round hello prepare round") << "the last one alone";
 }
 
 TEST_F(WorkerDeviceTest, TheBaselinesClocksAreKeptWithHowManyOtherGpusWork) {

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <ctime>
 #include <thread>
 
 #include "tests/device/worker_device_fixture.hpp"
@@ -103,9 +104,13 @@ TEST_F(WorkerDeviceTest, OpeningFailsWithTheWorkersReason) {
   EXPECT_THAT(reason(), AllOf(HasSubstr("could not start"), HasSubstr("exited with 3: fake: out of luck")));
   set_faults("hello||wrong_version");
   EXPECT_THAT(reason(), HasSubstr("speaks protocol " + std::to_string(protocol::kProtocolVersion + 1)));
+  set_faults("hello||no_device");
+  EXPECT_THAT(reason(), HasSubstr("does not say which GPU it has"));
   set_faults("hello||hang");
   options.hello_timeout = milliseconds(300);
+  const std::clock_t before = std::clock();
   EXPECT_THAT(reason(), HasSubstr("gave no answer within 0.3 s"));
+  EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 10) << "it waits without computing";
 }
 
 TEST_F(WorkerDeviceTest, PreparingFailsWithTheWorkersReason) {
