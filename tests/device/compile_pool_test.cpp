@@ -60,8 +60,6 @@ TEST_F(CompilePoolTest, BuildsEverythingWithNoMoreWorkersThanJobs) {
   EXPECT_EQ(worker_pids().size(), 2U);
 }
 
-TEST_F(CompilePoolTest, HasTheUsualJobsWhereNoneAreGiven) { EXPECT_GE(CompilePool(options(0)).slots(), 2U); }
-
 TEST_F(CompilePoolTest, StartsNoWorkerBeforeItIsNeeded) {
   CompilePool pool(options(4));
   EXPECT_TRUE(log().empty());

@@ -168,17 +168,6 @@ TEST(Floor, IsLeftOutWithoutABaseline) {
   EXPECT_THAT(result->answer->notes, Contains(HasSubstr("there is no baseline")));
 }
 
-TEST(Floor, StoppedBeforeItsFirstRoundNothingIsSaved) {
-  TestSearch search;
-  auto device = search.device();
-  device.after_round = [&](Stage) { search.stop = true; };  // in the warm-up
-  const auto result = search.run(device);
-  ASSERT_TRUE(result);
-  EXPECT_TRUE(result->interrupted);
-  EXPECT_EQ(device.rounds[Stage::kFloor].size(), 1U);
-  EXPECT_EQ(search.store.rounds.count(Stage::kFloor), 0U);
-}
-
 TEST(Floor, ABaselineThatFailsIsNoFloorButNoEndEither) {
   TestSearch search;
   auto device = search.device();

@@ -223,13 +223,6 @@ TEST(Enumerate, DivisionByZeroNamesRuleCaretAndValues) {
             "  with A=1,B=4");
 }
 
-TEST(Enumerate, WhatFailsBeforeAnyParameterNamesNoValues) {
-  const json parameters = json::array({parameter("A", {1, 2})});
-  const auto definition = parse_or_die(bare(parameters, json::array(), json::array({rule("K / (M - M) > 0")})));
-  EXPECT_EQ(enumerate(definition, problem(), device()).error().text(),
-            "template 'bare': constraint: division by zero\n  K / (M - M) > 0\n    ^");
-}
-
 TEST(LegalVariants, FailsAsEnumerateDoes) {
   const json parameters = json::array({parameter("A", {1, 2}), parameter("B", {3, 4})});
   const auto definition =
