@@ -3,6 +3,7 @@
 #include "db/queries/queries.hpp"
 #include "db/queries/records.hpp"
 #include "db/queries/row_lookup.hpp"
+#include "db/queries/stored_records.hpp"
 #include "db/sqlite/statement.hpp"
 
 namespace pgtune::db {

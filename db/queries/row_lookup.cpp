@@ -2,6 +2,7 @@
 #include "db/queries/row_lookup.hpp"
 
 #include "db/queries/records.hpp"
+#include "db/queries/stored_records.hpp"
 #include "db/sqlite/timestamp.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"

@@ -6,6 +6,7 @@
 
 #include "db/queries/records.hpp"
 #include "db/queries/row_lookup.hpp"
+#include "db/queries/stored_records.hpp"
 #include "db/sqlite/statement.hpp"
 #include "db/sqlite/timestamp.hpp"
 #include "tuner/model/json.hpp"

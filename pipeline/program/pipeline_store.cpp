@@ -8,6 +8,7 @@
 
 #include "db/queries/queries.hpp"
 #include "db/queries/records.hpp"
+#include "db/queries/stored_records.hpp"
 #include "tool/pgtune/measuring/database_store.hpp"
 #include "tool/pgtune/recording/record_text.hpp"
 #include "tuner/model/device_class.hpp"

@@ -6,6 +6,7 @@
 
 #include "db/database.hpp"
 #include "db/queries/records.hpp"
+#include "db/queries/stored_records.hpp"
 #include "db/sqlite/statement.hpp"
 #include "db/upkeep/content_check.hpp"
 #include "tests/db/fixtures.hpp"

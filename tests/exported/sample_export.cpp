@@ -13,6 +13,7 @@
 
 #include "db/queries/queries.hpp"
 #include "db/queries/records.hpp"
+#include "db/queries/stored_records.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/export/export_sources.hpp"
 #include "tool/pgtune/export/template_code.hpp"

@@ -9,6 +9,7 @@
 
 #include "db/queries/queries.hpp"
 #include "db/queries/records.hpp"
+#include "db/queries/stored_records.hpp"
 #include "tool/pgtune/cli/version.hpp"
 #include "tool/pgtune/recording/record_text.hpp"
 #include "tuner/model/device_class.hpp"

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "db/queries/records.hpp"
+#include "db/queries/stored_records.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"

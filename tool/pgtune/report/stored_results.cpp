@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "db/queries/records.hpp"
+#include "db/queries/stored_records.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
