@@ -12,7 +12,10 @@ Result<void> require_plain(const Problem& problem) {
   const auto refuse = [](const char* what) {
     return fail(ErrorKind::kUsage, fmt::format("a pipeline computes D = A B and has no {}. Leave it out.", what));
   };
-  TRY(with_default_strides(problem));  // another operation has no M, N and K
+  if (problem.operation_name() != kGemmName)
+    return fail(ErrorKind::kUsage,
+                fmt::format("a pipeline computes a GEMM, and {} is another operation. Give a --shape.",
+                            problem.operation_name()));
   if (problem.batch != 1) return refuse("batch");
   if (problem.alpha != 1 || problem.beta != 0) return refuse("alpha or beta");
   if (problem.epilogue.any()) return refuse("epilogue");
