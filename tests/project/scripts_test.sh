@@ -324,6 +324,41 @@ tests_have_their_files_in_memory_where_there_is_room() {
   [ ! -e "$folder" ] || fail "$folder is left behind"
 }
 
+# --- planted mistakes -----------------------------------------------------------------------------------------------
+mutate_plants_what_its_seed_says_and_no_equivalents() {
+  command -v python3 >/dev/null || exit 77
+  mkdir -p "$tree/tuner/stats"
+  cat >"$tree/tuner/stats/half.cpp" <<'END'
+bool half(int a, int b) {  // a < b is no code here
+  const char* text = "a < b";
+  if (a < b && a != 1) return true;
+  return text == nullptr;
+}
+END
+  (cd "$tree" && git init -q && git add tuner) || exit 77
+  expect 0 scripts/mutate --list --count 50
+  local line changed mistakes="$work/mistakes"
+  cp "$work/said" "$mistakes"
+  line="if (a < b && a != 1) return true;"
+  for changed in "if (a <= b && a != 1) return true;" "if (a < b || a != 1) return true;" "if (a < b && a == 1) return true;" \
+                 "if (a < b && a != 2) return true;" "if (false) return true;" "if (a < b && a != 1) return false;"; do
+    says "$changed"
+  done
+  [ "$(grep -c '^    .*text != nullptr' "$mistakes")" = 1 ] || fail "a return is not changed once"
+  ! grep -q '"a <= b"\|a <= b is' "$mistakes" || fail "a text or a comment is changed"
+  expect 0 scripts/mutate --list --count 50
+  cmp -s "$work/said" "$mistakes" || fail "the same seed plants others"
+  expect 0 scripts/mutate --list --count 50 --seed 2
+  ! cmp -s "$work/said" "$mistakes" || fail "another seed plants the same in the same order"
+  printf '%s | %s | %s | %s\n' tuner/stats/half.cpp "$line" "if (false) return true;" "a reason" \
+    tuner/stats/half.cpp "gone" "gone too" "a reason" >"$tree/scripts/mutate-equivalents.txt"
+  expect 0 scripts/mutate --list --count 50
+  ! grep -q 'if (false)' "$work/said" || fail "an equivalent is planted"
+  says "names what is not there any more: tuner/stats/half.cpp: gone"
+  expect 2 scripts/mutate --list elsewhere
+  says "no host code in elsewhere"
+}
+
 # --- CI -------------------------------------------------------------------------------------------------------------
 # A tree whose scripts note that they ran; the test in a browser leaves a screenshot.
 ci_tree() {
