@@ -261,7 +261,7 @@ TEST(BenchAgain, AStopDuringTheFloorEndsIt) {
   ASSERT_TRUE(result);
   EXPECT_TRUE(result->interrupted);
   EXPECT_FALSE(result->answer);
-  EXPECT_THAT(result->failed, IsEmpty()) << "nobody failed";
+  EXPECT_THAT(result->failed, IsEmpty()) << "no variant failed";
   EXPECT_THAT(device.trials, IsEmpty());
 }
 

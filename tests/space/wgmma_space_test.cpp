@@ -239,7 +239,7 @@ std::string kernels(const Problem& problem, const std::string& parameters) {
 }
 
 /// `pgtune space` and `--grid full` walk all of it: a parameter among the first doubles what is below.
-/// So many can be ranked in a second, and their trials kept in memory.
+/// A change of its constraints that multiplies or empties the space shows here.
 TEST(WgmmaSpace, OfAllOfItNinetyThousandAreLegal) {
   const auto all = enumerate(wgmma(), typed(Dtype::kBf16, 4096, 4096, 4096), device());
   ASSERT_TRUE(all) << all.error().text();

@@ -113,7 +113,7 @@ TEST(Handout, WhatFailedOnADeviceThatIsOutIsNotHeldAgainstAProblem) {
 TEST(Handout, WithoutAnotherDeviceTheProblemsAreLeft) {
   Handout handout({2, 1}, 1);
   EXPECT_EQ(handout.take(0), 0U);
-  EXPECT_EQ(handout.failed(0, 0), AfterFailure::kNobodyIsLeft);
+  EXPECT_EQ(handout.failed(0, 0), AfterFailure::kNoDeviceLeft);
   EXPECT_EQ(handout.take(0), 1U);
   EXPECT_EQ(handout.failed(0, 1), AfterFailure::kDeviceIsOut);
   EXPECT_TRUE(handout.is_over());

@@ -102,7 +102,7 @@ Result<void> Contest::confirm() {
     confirm_ = std::move(confirmed);
     if (!confirm_.whole()) answer.from_final = false;
   }
-  rank_who_is_left();
+  rank_what_is_left();
   if (is_confirmed()) note_change(chosen);
   return {};
 }
@@ -132,7 +132,7 @@ Result<bool> Contest::verify() {
   const auto& [variant, outcome] = *verified.failed;
   record_failure(rounds_.context, rounds_.state, *entry_of(final_.field, variant)->index, outcome);
   leave_out(variant);
-  rank_who_is_left();
+  rank_what_is_left();
   return false;
 }
 
@@ -145,7 +145,7 @@ void Contest::leave_out(const Variant& variant) {
 }
 
 /// Without a variant left there is no ranking, and the next best variants may have a final.
-void Contest::rank_who_is_left() {
+void Contest::rank_what_is_left() {
   if (!variants_of(final_.field).empty()) return rank();
   found_.answer.ranking.clear();
   found_.answer.ties.clear();

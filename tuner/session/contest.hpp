@@ -57,7 +57,7 @@ class Contest {
   [[nodiscard]] const std::vector<RoundEntry>& last_field() const;
   void rank();
   void leave_out(const Variant& variant);
-  void rank_who_is_left();
+  void rank_what_is_left();
   void note_change(const Variant& chosen);
   [[nodiscard]] std::vector<MeasuredVariant> screened(const std::vector<std::size_t>& indices) const;
 

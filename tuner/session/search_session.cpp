@@ -106,8 +106,8 @@ Result<void> measure(RoundContext& rounds, Screening& screening, Findings& found
   TRY(contest.race());
   while (!found.ended()) {
     if (found.answer.ranking.empty()) {
-      TRY_ASSIGN(const bool anybody, contest.final());
-      if (!anybody) break;
+      TRY_ASSIGN(const bool any_left, contest.final());
+      if (!any_left) break;
       if (contest.is_short_at_cap() && !found.ended()) {
         found.settle_after_all();
         plan_rounds();

@@ -23,7 +23,7 @@ class KnownTemplates {
   /// Those of GEMM and of the operations that pgtune has, each loaded: not to be done table by table.
   explicit KnownTemplates(const Catalogue& catalogue);
 
-  /// A template at hand, which then stands for its name: a user's own, from a file that nobody else knows.
+  /// A template at hand, which then stands for its name: a user's own, from a file.
   void add(const space::TemplateDefinition& definition);
 
   /// Null where there is none of that name.

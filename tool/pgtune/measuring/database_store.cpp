@@ -19,7 +19,7 @@
 namespace pgtune::tool {
 namespace {
 
-/// "Linux 6.1 x86_64". The rest of a kernel's release names the provider's own build, which is nobody's business in a
+/// "Linux 6.1 x86_64". The rest of a kernel's release names the provider's own build, which does not belong into a
 /// database that is passed on.
 std::string host_system() {
   utsname names{};

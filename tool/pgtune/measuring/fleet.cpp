@@ -63,7 +63,7 @@ Handout::AfterFailure Handout::failed(std::size_t device, std::size_t problem) {
     leave(device);
     return AfterFailure::kDeviceIsOut;
   }
-  return anybody_may_take(problem) ? AfterFailure::kElsewhere : AfterFailure::kNobodyIsLeft;
+  return any_may_take(problem) ? AfterFailure::kElsewhere : AfterFailure::kNoDeviceLeft;
 }
 
 void Handout::leave(std::size_t device) {
@@ -82,7 +82,7 @@ bool Handout::is_over() const {
   const bool working =
       std::any_of(devices_.begin(), devices_.end(), [](const Device& d) { return d.problem.has_value(); });
   if (working) return false;
-  return std::none_of(order_.begin(), order_.end(), [&](std::size_t problem) { return anybody_may_take(problem); });
+  return std::none_of(order_.begin(), order_.end(), [&](std::size_t problem) { return any_may_take(problem); });
 }
 
 bool Handout::may_take(std::size_t device, std::size_t problem) const {
@@ -98,7 +98,7 @@ bool Handout::is_at_fault(std::size_t problem) const {
   return static_cast<std::size_t>(strikes) >= kStrikes;
 }
 
-bool Handout::anybody_may_take(std::size_t problem) const {
+bool Handout::any_may_take(std::size_t problem) const {
   for (std::size_t device = 0; device < devices_.size(); ++device) {
     if (may_take(device, problem)) return true;
   }
@@ -238,7 +238,7 @@ class Fleet {
   void failed(std::size_t device, std::size_t index, const std::string& reason) {
     MeasuringRun& run = *devices_[device];
     run.close_gpu();  // the next problem, if any, starts with a worker of its own
-    Handout::AfterFailure then = Handout::AfterFailure::kNobodyIsLeft;
+    Handout::AfterFailure then = Handout::AfterFailure::kNoDeviceLeft;
     {
       const std::lock_guard lock(mutex_);
       reasons_[index] = fmt::format("{}: {}", run.name(), reason);
@@ -265,7 +265,7 @@ class Fleet {
         return " (as on another GPU: the problem is given up)";
       case Handout::AfterFailure::kDeviceIsOut:
         return " (this GPU is left out from here on)";
-      case Handout::AfterFailure::kNobodyIsLeft:
+      case Handout::AfterFailure::kNoDeviceLeft:
         break;
     }
     return "";

@@ -13,17 +13,17 @@
 
 namespace pgtune::tool {
 
-// Which problem goes to which device: the longest expected first, to whoever is free, and again to another where a
-// device failed on it. Pure bookkeeping, in one thread or behind the caller's lock.
+// Which problem goes to which device: the longest expected first, to the device that is free, and again to another
+// where a device failed on it. Pure bookkeeping, in one thread or behind the caller's lock.
 
 class Handout {
  public:
-  /// What a failure says of who failed.
+  /// What follows from a failure.
   enum class AfterFailure {
     kElsewhere,     ///< the problem waits for another device
     kGivenUp,       ///< the problem failed on two devices that work: it is at fault, and not they
     kDeviceIsOut,   ///< the device failed on two problems in a row, and gets no more
-    kNobodyIsLeft,  ///< the problem waits, and no device is left for it
+    kNoDeviceLeft,  ///< the problem waits, and no device is left for it
   };
 
   /// `expected_s`: of each problem; of equal ones the first in the list comes first. Problems that `begun`
@@ -58,7 +58,7 @@ class Handout {
 
   [[nodiscard]] bool may_take(std::size_t device, std::size_t problem) const;
   [[nodiscard]] bool is_at_fault(std::size_t problem) const;
-  [[nodiscard]] bool anybody_may_take(std::size_t problem) const;
+  [[nodiscard]] bool any_may_take(std::size_t problem) const;
 
   std::vector<std::size_t> order_;  ///< of the problems
   std::vector<Problem> problems_;

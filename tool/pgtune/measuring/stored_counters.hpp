@@ -37,7 +37,7 @@ struct ContenderCounters {
 
 struct CounterReport {
   std::vector<ContenderCounters> contenders = {};  ///< the baseline last
-  std::string missing = {};                        ///< why nobody has any
+  std::string missing = {};                        ///< why there are none
   std::string baseline = "cuBLASLt";               ///< BaselineReport::name()
   std::optional<Ceilings> ceilings = {};           ///< of the GPU, where they are known
 };
@@ -53,7 +53,7 @@ struct CounterReport {
 [[nodiscard]] const db::CountersRow* find_row(const std::vector<db::CountersRow>& rows,
                                               const std::string& algorithm_title);
 
-/// What is stored under the key for these contenders; nothing unless everybody has counters.
+/// What is stored under the key for these contenders; nothing unless each has counters.
 [[nodiscard]] std::optional<CounterReport> stored_report(DatabaseStore& store, const session::StoreKey& key,
                                                          std::vector<ContenderCounters> contenders);
 

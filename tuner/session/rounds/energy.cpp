@@ -22,19 +22,19 @@ constexpr double kIdleLeadIn_s = 5, kFirstLoadLeadIn_s = 10;
 
 /// One window of the plan.
 struct Step {
-  enum class Who { kIdle, kBaseline, kVariant };
-  Who who = Who::kIdle;
+  enum class Load { kIdle, kBaseline, kVariant };
+  Load load = Load::kIdle;
   std::size_t variant = 0;  ///< kVariant only
   int index = 0;            ///< of this contender's windows
 };
 
 std::vector<Step> plan(std::size_t variants, std::uint64_t seed) {
-  std::vector<Step> steps{{Step::Who::kIdle, 0, 0}, {Step::Who::kBaseline, 0, 0}};
+  std::vector<Step> steps{{Step::Load::kIdle, 0, 0}, {Step::Load::kBaseline, 0, 0}};
   for (int pass = 0; pass < kEnergyPasses; ++pass) {
     for (const std::size_t i : search::shuffled_indices(variants, seed + static_cast<std::uint64_t>(pass))) {
-      steps.push_back({Step::Who::kVariant, i, pass});
+      steps.push_back({Step::Load::kVariant, i, pass});
     }
-    steps.push_back({Step::Who::kBaseline, 0, pass + 1});
+    steps.push_back({Step::Load::kBaseline, 0, pass + 1});
   }
   return steps;
 }
@@ -43,8 +43,8 @@ std::vector<Step> plan(std::size_t variants, std::uint64_t seed) {
 protocol::EnergyRequest timing(const Step& step) {
   protocol::EnergyRequest request;
   request.index = step.index;
-  if (step.who == Step::Who::kIdle) request.lead_in_s = kIdleLeadIn_s;
-  if (step.who == Step::Who::kBaseline && step.index == 0) request.lead_in_s = kFirstLoadLeadIn_s;
+  if (step.load == Step::Load::kIdle) request.lead_in_s = kIdleLeadIn_s;
+  if (step.load == Step::Load::kBaseline && step.index == 0) request.lead_in_s = kFirstLoadLeadIn_s;
   return request;
 }
 
@@ -99,14 +99,14 @@ class EnergyStage {
 
 protocol::EnergyRequest EnergyStage::request(const Step& step) const {
   protocol::EnergyRequest request = timing(step);
-  if (step.who == Step::Who::kBaseline) request.contender = baseline_algorithm_;
-  if (step.who == Step::Who::kVariant) request.contender = built_[step.variant];
+  if (step.load == Step::Load::kBaseline) request.contender = baseline_algorithm_;
+  if (step.load == Step::Load::kVariant) request.contender = built_[step.variant];
   return request;
 }
 
 bool EnergyStage::failed(const Step& step) const {
-  if (step.who == Step::Who::kBaseline) return baseline_failed_;
-  return step.who == Step::Who::kVariant && failed_[step.variant];
+  if (step.load == Step::Load::kBaseline) return baseline_failed_;
+  return step.load == Step::Load::kVariant && failed_[step.variant];
 }
 
 /// A window that would run past the budget is not begun.
@@ -178,7 +178,7 @@ Result<EnergyStage::End> EnergyStage::measure(const Step& step) {
 /// A variant's environment error may be its own. Where it is the machine's, the next window of the baseline has it too
 /// and ends the stage.
 EnergyStage::End EnergyStage::take_error(const Step& step, const Error& error) {
-  if (step.who == Step::Who::kVariant) {
+  if (step.load == Step::Load::kVariant) {
     failed_[step.variant] = true;
     failures_[error.text()].push_back(built_[step.variant].variant.key());
     return End::kGoOn;
@@ -188,7 +188,7 @@ EnergyStage::End EnergyStage::take_error(const Step& step, const Error& error) {
         fmt::format("energy was {}measured: {}", measured_ > 0 ? "not wholly " : "not ", error.text()));
     return End::kEnded;
   }
-  const bool idle = step.who == Step::Who::kIdle;
+  const bool idle = step.load == Step::Load::kIdle;
   if (!idle) baseline_failed_ = true;
   result_.notes.push_back(fmt::format("the energy of the {} was not measured{}: {}", idle ? "idle GPU" : "baseline",
                                       idle ? "" : " to the end, so variants may lack their ratio to it", error.text()));
@@ -197,13 +197,13 @@ EnergyStage::End EnergyStage::take_error(const Step& step, const Error& error) {
 
 void EnergyStage::take(const Step& step, const EnergyWindow& window) {
   if (window.suspect()) ++suspect_;
-  if (step.who == Step::Who::kIdle) {
+  if (step.load == Step::Load::kIdle) {
     result_.idle_power_w = window.power_w();
     return;
   }
   if (window.thermal_share.value_or(0) > 0) ++throttled_;
   const auto index = static_cast<std::size_t>(step.index);
-  (step.who == Step::Who::kBaseline ? baseline_.at(index) : variants_[step.variant].at(index)) = window;
+  (step.load == Step::Load::kBaseline ? baseline_.at(index) : variants_[step.variant].at(index)) = window;
 }
 
 void EnergyStage::summarise() {

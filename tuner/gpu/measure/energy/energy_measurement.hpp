@@ -36,7 +36,7 @@ struct ChunkSum {
 /// Sum of the chunks that start at `start_s` or later and have ended by `end_s`.
 [[nodiscard]] ChunkSum sum_inside(const std::vector<EnergyChunk>& chunks, double start_s, double end_s);
 
-/// Keeps a contender running while somebody watches the sensors. The launches come from a thread of their own: a
+/// Keeps a contender running while the sensors are read. The launches come from a thread of their own: a
 /// reading of NVML may take 17 ms, and a full launch queue may hold up the host as long; neither must stop the other.
 class EnergyLoad {
  public:
