@@ -100,10 +100,9 @@ class Selected {
       const CUresult code = d.replace_address(&maps[i], const_cast<void*>(data));
       if (code != CUDA_SUCCESS) return failed(code);
     }
-    if (plan_.zero_to > plan_.zero_from) {
-      const auto begin = static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(workspace)) +
-                         static_cast<CUdeviceptr>(plan_.zero_from);
-      const CUresult code = d.set_bytes(begin, 0, static_cast<std::size_t>(plan_.zero_to - plan_.zero_from), stream);
+    if (plan_.zeroes_workspace && plan_.workspace_bytes > 0) {
+      const auto begin = static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(workspace));
+      const CUresult code = d.set_bytes(begin, 0, static_cast<std::size_t>(plan_.workspace_bytes), stream);
       if (code != CUDA_SUCCESS) return failed(code);
     }
     for (int i = 0; i < plan_.kernel_count; ++i) {

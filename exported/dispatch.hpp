@@ -31,7 +31,8 @@ template <typename Facts>
 bool serves(int variant, int kind, const Device& device, const Facts& f, Plan& plan) noexcept {
   const VariantRow& row = kVariantRows[variant];
   plan.kernel_count = plan.map_count = 0;
-  plan.workspace_bytes = plan.zero_from = plan.zero_to = 0;
+  plan.workspace_bytes = 0;
+  plan.zeroes_workspace = false;
   plan.cost = -1;
   plan.why = nullptr;
   if (row.kind != kind)
@@ -48,7 +49,7 @@ bool serves(int variant, int kind, const Device& device, const Facts& f, Plan& p
 /// Whether both launch the same; costs may differ.
 inline bool same_launch(const Plan& a, const Plan& b) noexcept {
   if (a.kernel_count != b.kernel_count || a.map_count != b.map_count || a.workspace_bytes != b.workspace_bytes ||
-      a.zero_from != b.zero_from)
+      a.zeroes_workspace != b.zeroes_workspace)
     return false;
   for (int i = 0; i < a.kernel_count; ++i) {
     const KernelPlan &k = a.kernels[i], &l = b.kernels[i];

@@ -25,7 +25,7 @@ struct Argument {
 struct KernelPlan {
   int symbol;  ///< of the template's
   Int grid[3], block[3], cluster[3], smem_bytes;
-  bool overlaps;     ///< may start before the plan's kernel before it has ended
+  bool overlaps;     ///< may start before what the stream runs before it has ended, and waits for that itself
   bool co_resident;  ///< its CTAs wait for each other
   int argument_count;
   Argument arguments[kMaxArguments];
@@ -33,9 +33,10 @@ struct KernelPlan {
 
 struct Plan {
   int kernel_count, map_count;
-  Int workspace_bytes, zero_from, zero_to;  ///< the bytes of the workspace that have to be zero before the launch
-  Int cost;                                 ///< the template's guess in clocks; below 0: it has none
-  const char* why;                          ///< not null: why the variant cannot compute the problem
+  Int workspace_bytes;
+  bool zeroes_workspace;  ///< before the first kernel
+  Int cost;               ///< the template's guess in clocks; below 0: it has none
+  const char* why;        ///< not null: why the variant cannot compute the problem
   KernelPlan kernels[kMaxKernels];
   MapPlan maps[kMaxMaps];
 };

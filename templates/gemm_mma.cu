@@ -19,6 +19,9 @@
 #include "device/ptx/shared_memory.cuh"
 #include "device/ptx/special_registers.cuh"
 #include "device/scheduler/rasterization.cuh"
+#if DECOMPOSITION != LABEL_data_parallel
+#include "device/scheduler/clear_flags.cuh"
+#endif
 
 namespace {
 

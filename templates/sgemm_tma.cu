@@ -36,6 +36,9 @@
 #if PACKS
 #include "device/copy/pack.cuh"
 #endif
+#if DECOMPOSITION != LABEL_data_parallel
+#include "device/scheduler/clear_flags.cuh"
+#endif
 
 /// `workspace` holds the packed operands, then partial accumulators from `partials_at`, then a flag for each CTA from
 /// `flags_at`, in bytes. `b_origin` is where the packed B starts in its lines, behind A's. Of A and B themselves, those
@@ -87,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(kConsumerThreads + kProducerThreads
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const int producer_warp = __shfl_sync(0xffffffff, (threadIdx.x - kConsumerThreads) / (32 * SLICED_K), 0);
     if (!kWarpsProduce && (producer_warp > 0 || lane > 0)) return;
-    pgtune::griddepcontrol_wait();  // the packed operands
+    pgtune::griddepcontrol_wait();  // the packed operands and the flags, which consumers touch after what this loads
     produce({map_a, map_b, b_origin, {A, lda, stride_a}, {B, ldb, stride_b}}, sizes, slice, finished, worker, workers,
             lane, producer_warp);
     return;
@@ -180,6 +183,7 @@ extern "C" __global__ void __launch_bounds__(pgtune::kPackThreads)
                   int tiles_a, int a_along_k, int b_along_k) {
   extern __shared__ __align__(
       1024) float all_stages[];  // as above: dynamic, so that neither kernel's counts as the other's
+  pgtune::griddepcontrol_wait();
   pgtune::griddepcontrol_launch_dependents();
   const bool of_a = static_cast<int>(blockIdx.x) < tiles_a;
   const int tile = static_cast<int>(blockIdx.x) - (of_a ? 0 : tiles_a), along_k = (K - 1) / pgtune::kPackTile + 1;

@@ -100,7 +100,7 @@ std::string launch_start(const KernelLaunch& kernel) {
                   kernel.block.x, kernel.block.y, kernel.block.z, kernel.dynamic_smem_bytes);
   if (kernel.cluster.count() > 1)
     line += fmt::format(" cluster {} {} {}", kernel.cluster.x, kernel.cluster.y, kernel.cluster.z);
-  return line + (kernel.overlaps_previous ? " overlaps" : "");
+  return line + (kernel.waits_first || kernel.overlaps_previous ? " overlaps" : "");
 }
 
 TEST_F(ExportedCalls, LaunchWhatTheInterpreterPlans) {
@@ -122,22 +122,16 @@ TEST_F(ExportedCalls, LaunchWhatTheInterpreterPlans) {
     const ExportedEntry& entry = content_->entries[i];
     const LaunchPlan plan = plan_of(i);
     ASSERT_EQ(line, fmt::format("entry {} workspace {}", i, plan.workspace_bytes));
-    std::optional<std::uint64_t> flags_at;
+    std::optional<std::int64_t> flags_at;
     std::size_t kernel = 0;
     while (std::getline(output, line) && !line.starts_with("entry ")) {
-      if (line.starts_with("memset ")) {
-        // The flags, up to the end of the workspace.
-        std::istringstream words(line.substr(7));
-        std::uint64_t address = 0, value = 1, bytes = 0;
-        words >> std::hex >> address >> std::dec >> value >> bytes;
-        EXPECT_EQ(value, 0U);
-        EXPECT_EQ(address + bytes, 0x60000000 + static_cast<std::uint64_t>(plan.workspace_bytes));
-        flags_at = address - 0x60000000;
-        ++with_flags;
-        continue;
-      }
       ASSERT_LT(kernel, plan.kernels.size());
       const KernelLaunch& launch = plan.kernels[kernel++];
+      if (launch.symbol == "clear_flags") {
+        flags_at = launch.arguments.at(1).integer;
+        EXPECT_EQ(*flags_at + 4 * launch.arguments.at(2).integer, plan.workspace_bytes);
+        ++with_flags;
+      }
       ASSERT_TRUE(line.starts_with(launch_start(launch))) << line << "\n" << launch_start(launch);
       const bool waits = line.find(" co-resident") != std::string::npos;
       together += waits ? 1 : 0;
@@ -162,14 +156,14 @@ TEST_F(ExportedCalls, LaunchWhatTheInterpreterPlans) {
           case ArgumentKind::kInt32:
           case ArgumentKind::kInt64:
             EXPECT_EQ(word, std::to_string(argument.integer));
-            passes_flags = passes_flags || (flags_at && static_cast<std::uint64_t>(argument.integer) == *flags_at);
+            passes_flags = passes_flags || argument.integer == flags_at;
             break;
           case ArgumentKind::kFloat32:
             EXPECT_EQ(word.back(), 'f');
             break;
         }
       }
-      // Who waits for flags finds them where they were zeroed.
+      // A kernel that waits for flags finds them where they were zeroed.
       EXPECT_TRUE(!waits || passes_flags) << line;
     }
     EXPECT_EQ(kernel, plan.kernels.size());

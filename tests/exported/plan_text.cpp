@@ -42,8 +42,7 @@ int place(Operand operand, bool is_gemm) {
 }
 
 std::string text_of(const LaunchPlan& plan, const std::vector<std::string>& symbols, bool is_gemm) {
-  std::string out = fmt::format("workspace {} zeroed {}\n", plan.workspace_bytes,
-                                plan.zero_workspace != ZeroWorkspace::kNever && plan.workspace_bytes > 0 ? 1 : 0);
+  std::string out = fmt::format("workspace {} zeroed {}\n", plan.workspace_bytes, plan.zero_workspace ? 1 : 0);
   for (const TensorMapPlan& map : plan.tensor_maps) {
     out += fmt::format("map {} type {} swizzle {} promotion {}", place(map.operand, is_gemm),
                        tensor_type_number(map.type), static_cast<int>(map.swizzle), static_cast<int>(map.l2_promotion));
@@ -55,7 +54,8 @@ std::string text_of(const LaunchPlan& plan, const std::vector<std::string>& symb
     out += fmt::format("kernel {} grid {} {} {} block {} {} {} cluster {} {} {} smem {} overlaps {}",
                        std::find(symbols.begin(), symbols.end(), kernel.symbol) - symbols.begin(), kernel.grid.x,
                        kernel.grid.y, kernel.grid.z, kernel.block.x, kernel.block.y, kernel.block.z, kernel.cluster.x,
-                       kernel.cluster.y, kernel.cluster.z, kernel.dynamic_smem_bytes, kernel.overlaps_previous ? 1 : 0);
+                       kernel.cluster.y, kernel.cluster.z, kernel.dynamic_smem_bytes,
+                       kernel.waits_first || kernel.overlaps_previous ? 1 : 0);
     int scalars = 0;
     for (const KernelArgument& argument : kernel.arguments) {
       switch (argument.kind) {

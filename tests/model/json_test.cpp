@@ -33,7 +33,7 @@ Problem sample_problem() {
 LaunchPlan sample_plan() {
   LaunchPlan plan;
   plan.workspace_bytes = 1024;
-  plan.zero_workspace = ZeroWorkspace::kEveryLaunch;
+  plan.zero_workspace = true;
   plan.tensor_maps.push_back({.name = "map_a",
                               .operand = Operand::kB,
                               .type = TensorType::kTfloat32,
@@ -59,6 +59,7 @@ LaunchPlan sample_plan() {
                                        .block = {},
                                        .cluster = {},
                                        .overlaps_previous = true,
+                                       .waits_first = true,
                                        .arguments = {},
                                        .l2_window = {}}};
   return plan;

@@ -135,7 +135,9 @@ TEST(MmaSpace, OnlyUnalignedOperandsArePacked) {
     for (const Variant& variant : mma_variants(problem)) {
       const auto plan = make_launch_plan(mma_template(), variant, problem, architecture_info("sm_90a").value());
       EXPECT_TRUE(plan) << plan.error().text();
-      if (plan) counts.push_back(plan->kernels.size());
+      if (!plan) continue;
+      const bool clears = plan->kernels.front().symbol == "clear_flags";
+      counts.push_back(plan->kernels.size() - (clears ? 1 : 0));
     }
     return *std::max_element(counts.begin(), counts.end());
   };

@@ -96,7 +96,7 @@ TEST(Plan, EvaluatesEverything) {
   const auto plan = plan_of(sample_json(), shape);
   ASSERT_TRUE(plan) << plan.error().text();
   EXPECT_EQ(plan->workspace_bytes, 500 * 256 * 4);
-  EXPECT_EQ(plan->zero_workspace, ZeroWorkspace::kEveryLaunch);
+  EXPECT_TRUE(plan->zero_workspace);
   EXPECT_EQ(plan->tensor_maps, (std::vector<TensorMapPlan>{{"map_a",
                                                             Operand::kA,
                                                             TensorType::kFloat32,
@@ -260,6 +260,16 @@ TEST(Plan, TheFirstKernelOverlapsTheLaunchBeforeInAChainAlone) {
   EXPECT_FALSE(plan_of(document, chained).value().kernels[0].overlaps_previous);
 }
 
+TEST(Plan, AKernelThatWaitsFirstSaysSoWhereverItStands) {
+  json document = sample_json();
+  document["kernels"][0]["waits_first"] = "BM > 0";
+  document["kernels"][1]["waits_first"] = "BM < 0";
+  document["kernels"][1].erase("when");
+  const LaunchPlan plan = plan_of(document).value();
+  EXPECT_TRUE(plan.kernels[0].waits_first);
+  EXPECT_FALSE(plan.kernels[1].waits_first);
+}
+
 TEST(Plan, ClustersAndTensorMapsNeedSm90) {
   DeviceInfo ampere = device();
   ampere.architecture = "sm_80";
@@ -273,6 +283,9 @@ TEST(Plan, ClustersAndTensorMapsNeedSm90) {
   document["kernels"][0].erase("cluster");
   document["kernels"][1].erase("when");
   document["kernels"][1]["programmatic_dependent_launch"] = "1";
+  EXPECT_THAT(plan_of(document, problem(), ampere).error().text(), HasSubstr("dependent launch needs sm_90"));
+  document["kernels"][1].erase("programmatic_dependent_launch");
+  document["kernels"][1]["waits_first"] = "1";
   EXPECT_THAT(plan_of(document, problem(), ampere).error().text(), HasSubstr("dependent launch needs sm_90"));
 }
 

@@ -108,8 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Launch, Malformed,
     ::testing::Values(
-        Edit{"/workspace/zero", "\"always\"", "workspace.zero: ", "not one of never, once, every_launch"},
-        Edit{"/workspace/zero_from", "\"M\"", "workspace.zero_from: ", "that are written \"once\""},
+        Edit{"/workspace/zero", "\"always\"", "workspace.zero: ", "not one of never, every_launch"},
         Edit{"/workspace", "", "kernels[0].arguments[1].pointer: ", "asks for no workspace"},
         Edit{"/tensor_maps/0/operand", "\"E\"", "tensor_maps[0].operand: ", "not one of A, B, C, D, bias, workspace"},
         Edit{"/tensor_maps/0/type", "\"f64\"",

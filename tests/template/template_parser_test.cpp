@@ -32,7 +32,7 @@ TEST(TemplateParser, ReadsTheSpace) {
 
 TEST(TemplateParser, ReadsTheLaunch) {
   const TemplateDefinition definition = parse_or_die(sample_json());
-  EXPECT_EQ(definition.zero_workspace, ZeroWorkspace::kEveryLaunch);
+  EXPECT_TRUE(definition.zero_workspace);
   EXPECT_EQ(definition.workspace_bytes.value().text(), "M * N * 4");
   const TensorMapSpec& map = definition.tensor_maps.at(0);
   EXPECT_EQ(map.dims.size(), 2U);
@@ -61,17 +61,14 @@ TEST(TemplateParser, OptionalPartsMayBeAbsent) {
   const TemplateDefinition definition = parse_or_die(document);
   EXPECT_TRUE(definition.constraints.empty());
   EXPECT_FALSE(definition.workspace_bytes);
-  EXPECT_EQ(definition.zero_workspace, ZeroWorkspace::kNever);
+  EXPECT_FALSE(definition.zero_workspace);
 }
 
 TEST(TemplateParser, WhatOnlyCallersNeedIsReadAndLeavesTheContentHashAsItIs) {
   json document = sample_json();
-  document["workspace"]["zero"] = "once";
   const std::string before = parse_or_die(document).content_hash;
-  document["workspace"]["zero_from"] = "M * 4";
   document["kernels"][0]["co_resident"] = "N > 1";
   const TemplateDefinition definition = parse_or_die(document);
-  EXPECT_EQ(definition.zero_workspace_from.value().text(), "M * 4");
   EXPECT_EQ(definition.kernels[0].co_resident.value().text(), "N > 1");
   EXPECT_FALSE(definition.kernels[1].co_resident);
   EXPECT_EQ(definition.content_hash, before);

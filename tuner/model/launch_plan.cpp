@@ -29,8 +29,6 @@ constexpr EnumNames<L2Promotion, 4> kPromotions{{{L2Promotion::kNone, "none"},
                                                  {L2Promotion::k256B, "256B"}}};
 constexpr EnumNames<L2Access, 3> kAccesses{
     {{L2Access::kNormal, "normal"}, {L2Access::kStreaming, "streaming"}, {L2Access::kPersisting, "persisting"}}};
-constexpr EnumNames<ZeroWorkspace, 3> kZeroings{
-    {{ZeroWorkspace::kNever, "never"}, {ZeroWorkspace::kOnce, "once"}, {ZeroWorkspace::kEveryLaunch, "every_launch"}}};
 constexpr EnumNames<ArgumentKind, 5> kArguments{{{ArgumentKind::kPointer, "pointer"},
                                                  {ArgumentKind::kTensorMap, "tensor_map"},
                                                  {ArgumentKind::kInt32, "int32"},
@@ -44,7 +42,6 @@ EnumTable<Operand> gemm_operands() { return kGemmOperands; }
 EnumTable<Swizzle> enum_table(Swizzle /*value*/) { return kSwizzles; }
 EnumTable<L2Promotion> enum_table(L2Promotion /*value*/) { return kPromotions; }
 EnumTable<L2Access> enum_table(L2Access /*value*/) { return kAccesses; }
-EnumTable<ZeroWorkspace> enum_table(ZeroWorkspace /*value*/) { return kZeroings; }
 EnumTable<ArgumentKind> enum_table(ArgumentKind /*value*/) { return kArguments; }
 
 const KernelLaunch& main_kernel(const LaunchPlan& plan) {

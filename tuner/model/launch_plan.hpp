@@ -84,22 +84,21 @@ struct KernelLaunch {
   /// May start before the plan's kernel before it has ended (programmatic dependent launch); on the first one, before
   /// the launch before has ended, which is set in chained problems alone and may be ignored.
   bool overlaps_previous = false;
+  /// It waits for all that the stream ran before, before it touches memory, so that its launch always overlaps that.
+  bool waits_first = false;
   std::vector<KernelArgument> arguments;
   std::optional<L2Window> l2_window;
 
   PGTUNE_FIELDS(symbol, grid, block, cluster, dynamic_smem_bytes, arguments, (overlaps_previous, kUnlessDefault),
-                l2_window)
+                (waits_first, kUnlessDefault), l2_window)
   friend bool operator==(const KernelLaunch&, const KernelLaunch&) = default;
 };
-
-/// When the workspace is set to zero: kEveryLaunch is part of what is timed.
-enum class ZeroWorkspace { kNever, kOnce, kEveryLaunch };
 
 struct LaunchPlan {
   std::vector<KernelLaunch> kernels;  ///< run in order and timed together
   std::vector<TensorMapPlan> tensor_maps;
   std::int64_t workspace_bytes = 0;
-  ZeroWorkspace zero_workspace = ZeroWorkspace::kNever;
+  bool zero_workspace = false;  ///< before every launch, as part of what is timed
 
   PGTUNE_FIELDS(kernels, tensor_maps, workspace_bytes, zero_workspace)
   friend bool operator==(const LaunchPlan&, const LaunchPlan&) = default;
@@ -108,7 +107,7 @@ struct LaunchPlan {
 /// The kernel a reader means: of those with the most dynamic shared memory the last. Precondition: there is one.
 [[nodiscard]] const KernelLaunch& main_kernel(const LaunchPlan& plan);
 
-/// The words of a template's JSON and of the worker protocol: "workspace", "128B", "every_launch", ...; of buffers
+/// The words of a template's JSON and of the worker protocol: "workspace", "128B", "int32", ...; of buffers
 /// "buffer0", "buffer1", ...
 [[nodiscard]] EnumTable<Operand> enum_table(Operand value);
 /// What templates of GEMM call its operands: "A", "B", "C", "D", "bias", "workspace".
@@ -116,7 +115,6 @@ struct LaunchPlan {
 [[nodiscard]] EnumTable<Swizzle> enum_table(Swizzle value);
 [[nodiscard]] EnumTable<L2Promotion> enum_table(L2Promotion value);
 [[nodiscard]] EnumTable<L2Access> enum_table(L2Access value);
-[[nodiscard]] EnumTable<ZeroWorkspace> enum_table(ZeroWorkspace value);
 [[nodiscard]] EnumTable<ArgumentKind> enum_table(ArgumentKind value);
 
 }  // namespace pgtune

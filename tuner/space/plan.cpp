@@ -96,7 +96,7 @@ Result<void> check_launch_limits(const KernelLaunch& launch, const DeviceInfo& d
                               launch.block.y, launch.block.z, launch.block.count(), kMaxBlockThreads));
   }
   if (auto checked = check_cluster(launch, device); !checked) return checked;
-  if (launch.overlaps_previous && device.arch_number() < kFirstArchWithClustersAndTma) {
+  if ((launch.overlaps_previous || launch.waits_first) && device.arch_number() < kFirstArchWithClustersAndTma) {
     return refuse(
         fmt::format("programmatic dependent launch needs sm_90 or newer, the device is {}; make it an "
                     "expression of ARCH",
@@ -202,6 +202,7 @@ class PlanBuilder {
     }
     if (first && problem_.chained && spec.overlaps_launch_before)
       launch.overlaps_previous = number(*spec.overlaps_launch_before, field + ".overlaps_launch_before") != 0;
+    if (spec.waits_first) launch.waits_first = number(*spec.waits_first, field + ".waits_first") != 0;
     for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
       launch.arguments.push_back(argument(spec.arguments[i], fmt::format("{}.arguments[{}]", field, i)));
     }

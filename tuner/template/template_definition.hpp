@@ -67,6 +67,7 @@ struct KernelSpec {
   std::optional<Expression> programmatic_dependent_launch;
   /// Non-zero, of the first kernel launched: in a chained problem it may start before the launch before has ended.
   std::optional<Expression> overlaps_launch_before;
+  std::optional<Expression> waits_first;  ///< as KernelLaunch's
   std::optional<Expression> co_resident;  ///< non-zero: its CTAs wait for each other, so all of them must run at a time
   std::vector<ArgumentSpec> arguments;
   std::optional<L2Window> l2_window;
@@ -102,9 +103,8 @@ struct TemplateDefinition {
   std::vector<KernelSpec> kernels;
   std::vector<TensorMapSpec> tensor_maps;
   std::optional<Expression> workspace_bytes;
-  ZeroWorkspace zero_workspace = ZeroWorkspace::kNever;
-  std::optional<Expression> zero_workspace_from;  ///< first byte of kOnce's zeros; absent: 0
-  std::optional<Expression> l2_bytes;             ///< "traffic": what a launch reads through L2
+  bool zero_workspace = false;
+  std::optional<Expression> l2_bytes;  ///< "traffic": what a launch reads through L2
   std::optional<CostModel> cost;
 
   std::shared_ptr<const TemplateSource> source;

@@ -28,16 +28,10 @@ class LaunchReader {
       : names_(names), operation_(operation), definition_(definition) {}
 
   void workspace(const JsonCursor& cursor) {
-    cursor.expect_fields({"bytes", "zero", "zero_from"});
+    cursor.expect_fields({"bytes", "zero"});
     definition_.workspace_bytes = names_.read(cursor.required("bytes"), Reach::kProblem);
     if (const auto zero = cursor.optional("zero")) {
-      definition_.zero_workspace =
-          enumerator_of<ZeroWorkspace>(zero->choice({"never", "once", "every_launch"})).value_or(ZeroWorkspace::kNever);
-    }
-    if (const auto from = cursor.optional("zero_from")) {
-      if (definition_.zero_workspace != ZeroWorkspace::kOnce)
-        from->problem("it says where zeros begin that are written \"once\"");
-      definition_.zero_workspace_from = names_.read(*from, Reach::kProblem);
+      definition_.zero_workspace = zero->choice({"never", "every_launch"}) == "every_launch";
     }
   }
 
@@ -89,7 +83,7 @@ class LaunchReader {
 
   void kernel(const JsonCursor& cursor) {
     cursor.expect_fields({"symbol", "when", "grid", "block", "cluster", "dynamic_smem", "programmatic_dependent_launch",
-                          "overlaps_launch_before", "co_resident", "l2_window", "arguments"});
+                          "overlaps_launch_before", "waits_first", "co_resident", "l2_window", "arguments"});
     KernelSpec kernel;
     const JsonCursor symbol = cursor.required("symbol");
     kernel.symbol = symbol.string();
@@ -106,6 +100,7 @@ class LaunchReader {
     }
     if (const auto before = cursor.optional("overlaps_launch_before"))
       kernel.overlaps_launch_before = names_.read(*before, Reach::kProblem);
+    if (const auto waits = cursor.optional("waits_first")) kernel.waits_first = names_.read(*waits, Reach::kProblem);
     if (const auto together = cursor.optional("co_resident"))
       kernel.co_resident = names_.read(*together, Reach::kProblem);
     if (const auto window = cursor.optional("l2_window")) kernel.l2_window = l2_window(*window);

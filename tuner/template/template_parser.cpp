@@ -194,7 +194,6 @@ TemplateDefinition read_definition(const JsonCursor& root, const OperationInterf
 
 /// What only programs need to know that call an exported kernel: no build, launch or measurement depends on it.
 void erase_calling_facts(nlohmann::json& document) {
-  if (const auto workspace = document.find("workspace"); workspace != document.end()) workspace->erase("zero_from");
   for (nlohmann::json& kernel : document.at("kernels")) kernel.erase("co_resident");
 }
 

@@ -45,6 +45,7 @@ extern "C" __global__ void __launch_bounds__(256)
                      int depth, long long lda, long long ldb, long long stride_a, long long stride_b, int a_along_k,
                      int b_along_k, int a_aligned, int b_aligned, int a_origin, int b_origin, int tiles_of_a,
                      long long ld_workspace, long long stride_workspace) {
+  pgtune::griddepcontrol_wait();
   if constexpr (DEPENDENT_LAUNCH) pgtune::griddepcontrol_launch_dependents();
   const int tile = static_cast<int>(blockIdx.x);
   const bool is_a = tile < tiles_of_a;

@@ -54,8 +54,8 @@ __device__ __forceinline__ void produce(const TensorMap& map_left, const TensorM
       SWAP_AB ? load_right(i, at.tile, block, 0) : load_left(i, at.tile, block, 0);
       to.advance();
     }
-  } else if constexpr (DEPENDENT_LAUNCH) {
-    griddepcontrol_wait();
+  } else if constexpr (DEPENDENT_LAUNCH || DECOMPOSITION != LABEL_data_parallel) {
+    griddepcontrol_wait();  // for prepared operands and cleared flags
   }
   for (; at.valid; at.next()) {
     const WorkTile work_tile = at.work_tile;

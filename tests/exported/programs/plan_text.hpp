@@ -8,7 +8,7 @@
 inline long long show(Int value) { return static_cast<long long>(value); }
 
 inline void print(const Plan& plan) {
-  std::printf("workspace %lld zeroed %d\n", show(plan.workspace_bytes), plan.zero_to > 0 ? 1 : 0);
+  std::printf("workspace %lld zeroed %d\n", show(plan.workspace_bytes), plan.zeroes_workspace ? 1 : 0);
   for (int i = 0; i < plan.map_count; ++i) {
     const MapPlan& map = plan.maps[i];
     std::printf("map %d type %d swizzle %d promotion %d", map.buffer, static_cast<int>(map.type),

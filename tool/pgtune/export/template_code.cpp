@@ -148,7 +148,9 @@ std::string kernel_code(const TemplateDefinition& definition, const space::Kerne
       fmt::format("    set(k.grid, {});\n    set(k.block, {});\n", scope.list(kernel.grid), scope.list(kernel.block));
   if (!kernel.cluster.empty()) out += fmt::format("    set(k.cluster, {});\n", scope.list(kernel.cluster));
   if (kernel.dynamic_smem_bytes) out += fmt::format("    k.smem_bytes = {};\n", scope.text(*kernel.dynamic_smem_bytes));
-  if (kernel.programmatic_dependent_launch && !first)
+  if (kernel.waits_first)
+    out += fmt::format("    k.overlaps = yes({});\n", scope.text(*kernel.waits_first));
+  else if (kernel.programmatic_dependent_launch && !first)
     out += fmt::format("    if (plan.kernel_count > 1) k.overlaps = yes({});\n",
                        scope.text(*kernel.programmatic_dependent_launch));
   if (kernel.co_resident) out += fmt::format("    k.co_resident = yes({});\n", scope.text(*kernel.co_resident));
@@ -162,12 +164,8 @@ std::string kernel_code(const TemplateDefinition& definition, const space::Kerne
 std::string workspace_code(const TemplateDefinition& definition, const CppScope& scope) {
   if (!definition.workspace_bytes) return "";
   std::string out = fmt::format("  plan.workspace_bytes = {};\n", scope.text(*definition.workspace_bytes));
-  if (definition.zero_workspace != ZeroWorkspace::kNever) {
-    if (definition.zero_workspace_from)
-      out += fmt::format("  plan.zero_from = {};\n", scope.text(*definition.zero_workspace_from));
-    out += "  plan.zero_to = plan.workspace_bytes;\n";
-  }
-  return out + "  if (x || plan.workspace_bytes < 0 || plan.zero_from < 0) return refuse(plan, kNoValue);\n";
+  if (definition.zero_workspace) out += "  plan.zeroes_workspace = true;\n";
+  return out + "  if (x || plan.workspace_bytes < 0) return refuse(plan, kNoValue);\n";
 }
 
 void add_values(std::string& out, const std::vector<NamedExpression>& values, const CppScope& scope) {
@@ -224,7 +222,6 @@ void each_expression(const TemplateDefinition& definition, const Visit& visit) {
   named(definition.values);
   named(definition.defines);
   maybe(definition.workspace_bytes);
-  maybe(definition.zero_workspace_from);
   for (const space::TensorMapSpec& map : definition.tensor_maps) {
     maybe(map.when);
     for (const auto* list : {&map.dims, &map.strides, &map.box}) all(*list);
@@ -233,8 +230,8 @@ void each_expression(const TemplateDefinition& definition, const Visit& visit) {
   }
   for (const space::KernelSpec& kernel : definition.kernels) {
     for (const auto* list : {&kernel.grid, &kernel.block, &kernel.cluster}) all(*list);
-    for (const auto* one :
-         {&kernel.when, &kernel.dynamic_smem_bytes, &kernel.programmatic_dependent_launch, &kernel.co_resident})
+    for (const auto* one : {&kernel.when, &kernel.dynamic_smem_bytes, &kernel.programmatic_dependent_launch,
+                            &kernel.waits_first, &kernel.co_resident})
       maybe(*one);
     for (const space::ArgumentSpec& spec : kernel.arguments) maybe(spec.expression);
   }

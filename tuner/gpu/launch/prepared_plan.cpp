@@ -171,7 +171,7 @@ CudaResult<PreparedPlan> PreparedPlan::prepare(const Driver& driver, const Modul
                                                const std::vector<OperandSet>& copies, std::int64_t max_window_bytes) {
   PreparedPlan prepared;
   prepared.driver_ = &driver;
-  prepared.zero_every_launch_ = plan.zero_workspace == ZeroWorkspace::kEveryLaunch && plan.workspace_bytes > 0;
+  prepared.zero_workspace_ = plan.zero_workspace && plan.workspace_bytes > 0;
   prepared.max_window_bytes_ = max_window_bytes;
   for (const KernelLaunch& launch : plan.kernels) {
     TRY_ASSIGN(auto function, module.function(launch.symbol));
@@ -207,7 +207,7 @@ CudaResult<PreparedPlan> PreparedPlan::prepare(const Driver& driver, const Modul
 
 CudaResult<> PreparedPlan::launch(std::size_t copy, cudaStream_t stream, bool follows) const {
   const Copy& operands = *copies_[copy];
-  if (zero_every_launch_) {
+  if (zero_workspace_) {
     const DeviceSpan& workspace = operands.operands.workspace;
     auto ok =
         check(cudaMemsetAsync(device_pointer(workspace.address), 0, static_cast<std::size_t>(workspace.bytes), stream),
@@ -215,7 +215,8 @@ CudaResult<> PreparedPlan::launch(std::size_t copy, cudaStream_t stream, bool fo
     if (!ok) return ok;
   }
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
-    const bool overlaps = kernels_[i].launch.overlaps_previous && (i > 0 || follows);
+    const KernelLaunch& launch = kernels_[i].launch;
+    const bool overlaps = launch.waits_first || (launch.overlaps_previous && (i > 0 || follows));
     auto ok = launch_kernel(kernels_[i], operands.operands, operands.arguments[i], stream, overlaps);
     if (!ok) return ok;
   }

@@ -47,7 +47,7 @@ class PreparedPlan {
                                                         const LaunchPlan& plan, const std::vector<OperandSet>& copies,
                                                         std::int64_t max_window_bytes);
 
-  /// Enqueues the whole plan on operand copy `copy`: the zeroing of the workspace where every launch needs it, then its
+  /// Enqueues the whole plan on operand copy `copy`: the zeroing of the workspace where it asks for that, then its
   /// kernels in order. `follows`: the stream's last work was a launch of this plan, and the problem is chained: then
   /// the first kernel may start before that launch has ended, where the plan says so.
   [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream, bool follows = false) const;
@@ -74,7 +74,7 @@ class PreparedPlan {
   const Driver* driver_ = nullptr;
   std::vector<Kernel> kernels_;
   std::vector<std::unique_ptr<Copy>> copies_;
-  bool zero_every_launch_ = false;
+  bool zero_workspace_ = false;
   bool wants_persisting_l2_ = false;
   std::int64_t max_window_bytes_ = 0;
 };

@@ -47,8 +47,6 @@ class Launchable {
   /// Private memory that launches on operand copy `copy` must leave alone, filled with kPoison by reset(): before the
   /// workspace and after it, or nothing.
   [[nodiscard]] virtual std::vector<DeviceSpan> guards(std::size_t /*copy*/) const { return {}; }
-  /// A launch may depend on what the one before it left behind, so one right launch proves too little.
-  [[nodiscard]] virtual bool keeps_state() const { return false; }
   [[nodiscard]] virtual bool wants_persisting_l2() const { return false; }
 };
 

@@ -60,10 +60,9 @@ DeviceSpan Workspace::at(MemoryEdge edge) const {
   return {plain_.address() + kGuardBytes, bytes_};
 }
 
-LoadedVariant::LoadedVariant(const HelperKernels& kernels, ZeroWorkspace zero, Workspace workspace,
-                             std::vector<MemoryEdge> edges, std::size_t guarded, Module module, PreparedPlan plan)
+LoadedVariant::LoadedVariant(const HelperKernels& kernels, Workspace workspace, std::vector<MemoryEdge> edges,
+                             std::size_t guarded, Module module, PreparedPlan plan)
     : kernels_(&kernels),
-      zero_workspace_(zero),
       workspace_(std::move(workspace)),
       edges_(std::move(edges)),
       guarded_(guarded),
@@ -84,9 +83,8 @@ CudaResult<std::unique_ptr<LoadedVariant>> LoadedVariant::load(const Driver& dri
   for (std::size_t i = 0; i < copies.size(); ++i) copies[i].workspace = workspace.at(edges[i]);
   TRY_ASSIGN(auto prepared, PreparedPlan::prepare(driver, module, plan, copies, max_window_bytes));
 
-  std::unique_ptr<LoadedVariant> variant(new LoadedVariant(kernels, plan.zero_workspace, std::move(workspace),
-                                                           std::move(edges), guarded, std::move(module),
-                                                           std::move(prepared)));
+  std::unique_ptr<LoadedVariant> variant(new LoadedVariant(kernels, std::move(workspace), std::move(edges), guarded,
+                                                           std::move(module), std::move(prepared)));
   TRY(variant->reset(0, stream));
   return variant;
 }
@@ -104,13 +102,9 @@ std::vector<std::size_t> LoadedVariant::checked_copies() const {
   return copies;
 }
 
-CudaResult<> LoadedVariant::reset(std::size_t copy, cudaStream_t stream) {
+CudaResult<> LoadedVariant::reset(std::size_t /*copy*/, cudaStream_t stream) {
   if (workspace_.bytes() == 0) return {};
-  auto ok = kernels_->fill_pattern(workspace_.memory(), kPoison, stream);
-  if (!ok || zero_workspace_ == ZeroWorkspace::kNever) return ok;
-  return check(cudaMemsetAsync(device_pointer(workspace_.at(edges_[copy]).address), 0,
-                               static_cast<std::size_t>(workspace_.bytes()), stream),
-               "zeroing the workspace");
+  return kernels_->fill_pattern(workspace_.memory(), kPoison, stream);
 }
 
 std::vector<DeviceSpan> LoadedVariant::guards(std::size_t copy) const {

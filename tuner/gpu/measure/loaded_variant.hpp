@@ -51,15 +51,13 @@ class LoadedVariant : public Launchable {
   [[nodiscard]] std::vector<std::size_t> checked_copies() const override;
   [[nodiscard]] CudaResult<> reset(std::size_t copy, cudaStream_t stream) override;
   [[nodiscard]] std::vector<DeviceSpan> guards(std::size_t copy) const override;
-  [[nodiscard]] bool keeps_state() const override { return zero_workspace_ == ZeroWorkspace::kOnce; }
   [[nodiscard]] bool wants_persisting_l2() const override { return plan_.wants_persisting_l2(); }
 
  private:
-  LoadedVariant(const HelperKernels& kernels, ZeroWorkspace zero, Workspace workspace, std::vector<MemoryEdge> edges,
-                std::size_t guarded, Module module, PreparedPlan plan);
+  LoadedVariant(const HelperKernels& kernels, Workspace workspace, std::vector<MemoryEdge> edges, std::size_t guarded,
+                Module module, PreparedPlan plan);
 
   const HelperKernels* kernels_;
-  ZeroWorkspace zero_workspace_;
   Workspace workspace_;
   std::vector<MemoryEdge> edges_;  ///< of the workspace, beside the operand copies
   std::size_t guarded_ = 0;        ///< how many of these are guarded places, the last ones

@@ -261,18 +261,13 @@ CudaResult<CheckVerdict> Checker::check_on(Launchable& launchable, std::size_t c
 
 CudaResult<double> Checker::launch(Launchable& launchable, std::size_t copy, double limit_s) {
   TRY(launchable.reset(copy, stream_));
-  const int launches = launchable.keeps_state() ? 2 : 1;
-  for (int i = 0; i < launches; ++i) {
-    auto ok =
-        buffers_->poison(copy, stream_)
-            .and_then([&] { return pgtune::gpu::check(cudaEventRecord(start_.get(), stream_), "timing the check"); })
-            .and_then([&] { return launchable.launch(copy, stream_); })
-            .and_then([&] { return pgtune::gpu::check(cudaEventRecord(stop_.get(), stream_), "timing the check"); });
-    if (!ok) return tl::unexpected(ok.error());
-  }
+  TRY(buffers_->poison(copy, stream_));
+  TRY(pgtune::gpu::check(cudaEventRecord(start_.get(), stream_), "timing the check"));
+  TRY(launchable.launch(copy, stream_));
+  TRY(pgtune::gpu::check(cudaEventRecord(stop_.get(), stream_), "timing the check"));
   // Apart from the kernels that examine: an illegal access is then reported as the launchable's.
   float elapsed_ms = 0;
-  return wait_for(stop_.get(), launches * limit_s, "running the kernel")
+  return wait_for(stop_.get(), limit_s, "running the kernel")
       .and_then([&] {
         return pgtune::gpu::check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "timing the check");
       })
