@@ -100,6 +100,36 @@ TEST_F(OnSimulatedGpu, SamplesOfSlowContendersInGraphsAreAsLongAsOthers) {
   }
 }
 
+/// A launch on what the one before has left would have nothing to do.
+TEST_F(OnSimulatedGpu, LaunchesThatReadWhatTheyWriteFindTheirDataRestoredAndOnlyTheyAreTimed) {
+  for (const double launch_s : {10e-6, 30e-6}) {
+    rotation_ = Rotation{4};
+    int restored = 0, launched = 0;
+    const bool in_graphs = launch_s < 20e-6;  // whose launches take what they took when they were captured
+    Kernel restorer(50e-6), kernel([&] { return in_graphs || restored-- > 0 ? launch_s : 1e-9; });
+    rotation_.restore = [&](std::size_t copy, cudaStream_t stream) {
+      restored = copy == 0 ? 1 : restored + 1;
+      ++launched;
+      return restorer.launch(copy, stream);
+    };
+    LaunchSeries& series = calibrated(kernel);
+    EXPECT_EQ(series.captured(), in_graphs);
+    launched = 0;
+    for (const std::int64_t launches : {3, 16, 400}) {
+      const auto sample = timer_->time(series, launches, 2);
+      ASSERT_TRUE(sample) << sample.error().text;
+      EXPECT_NEAR(sample->per_launch_s(), launch_s - (in_graphs ? 2e-6 : 0), 2e-7) << launches;
+      EXPECT_GE(sample->launches, launches);
+      EXPECT_LT(sample->launches, launches + 4);
+    }
+    EXPECT_NEAR(launched, 3 + 16 + 400 + 3 * 2, 16) << "each copy is restored once a turn";
+    const auto settled = timer_->time_settled(series, launch_s, 20e-3, SettlingRule(0.05));
+    ASSERT_TRUE(settled) << settled.error().text;
+    EXPECT_NEAR(settled->per_launch_s(), launch_s - (in_graphs ? 2e-6 : 0), 2e-7);
+    EXPECT_FALSE(settled->power_w);
+  }
+}
+
 /// Takes 30 us, and the host 3 us to launch it, or so long in the next `late` launches.
 struct LateHost {
   int late = 0;

@@ -64,15 +64,18 @@ CudaResult<> LaunchSeries::capture(double per_launch_s) {
   const std::int64_t least = std::min(launches_for(kGraph_s, per_launch_s, 1, 1), kEnoughLaunches), most = 2 * least;
   const auto copies = static_cast<std::int64_t>(rotation_.copies);
   const std::int64_t graphs = (copies + most - 1) / most;
-  const std::int64_t turns = copies < least ? (least + copies - 1) / copies : 1;
+  const std::int64_t turns = copies < least && !restores() ? (least + copies - 1) / copies : 1;
   const std::int64_t launches = (turns * copies + graphs - 1) / graphs;
+  const std::int64_t last = restores() ? copies - (graphs - 1) * launches : launches;
+  if (restores()) begin_turn();
   std::vector<GraphExec> captured_graphs;  // all or none: a part would skip copies
   for (std::int64_t i = 0; i < graphs; ++i) {
-    TRY_ASSIGN(auto graph, capture_launches(launches));
+    TRY_ASSIGN(auto graph, capture_launches(i + 1 < graphs ? launches : last));
     captured_graphs.push_back(std::move(graph));
   }
   graphs_ = std::move(captured_graphs);
   granule_ = launches;
+  last_granule_ = last;
   return {};
 }
 
@@ -103,23 +106,62 @@ CudaResult<GraphExec> LaunchSeries::capture_launches(std::int64_t launches) {
   });
 }
 
-CudaResult<> LaunchSeries::launch_piece(bool follows) {
-  if (graphs_.empty()) return launch_next(follows);
+CudaResult<std::int64_t> LaunchSeries::launch_piece(bool follows) {
+  if (graphs_.empty()) return launch_next(follows).map([] { return std::int64_t{1}; });
   const std::size_t graph = next_graph_;
   next_graph_ = (next_graph_ + 1) % graphs_.size();
-  return check(cudaGraphLaunch(graphs_[graph].get(), stream_), "launching a graph");
+  return check(cudaGraphLaunch(graphs_[graph].get(), stream_), "launching a graph").map([&] {
+    return graph + 1 < graphs_.size() ? granule_ : last_granule_;
+  });
+}
+
+CudaResult<> LaunchSeries::restore_all() const {
+  for (std::size_t copy = 0; copy < rotation_.copies; ++copy) TRY(rotation_.restore(copy, stream_));
+  return {};
 }
 
 CudaResult<> LaunchSeries::sweep_l2() const {
   return rotation_.sweep == nullptr ? CudaResult<>{} : rotation_.sweep->run(stream_);
 }
 
-CudaResult<std::int64_t> LaunchSeries::enqueue(std::int64_t launches) {
-  const std::int64_t pieces = (launches + granule_ - 1) / granule_;
-  for (std::int64_t i = 0; i < pieces; ++i) {
-    TRY(launch_piece(i > 0));
+CudaResult<std::int64_t> LaunchSeries::enqueue(std::int64_t launches, StretchTimer* timer) {
+  std::int64_t enqueued = 0;
+  bool timing = false;
+  while (enqueued < launches) {
+    const bool fresh = restores() && is_at_turn();
+    if (fresh && timing) TRY(timer->end(stream_));
+    if (fresh) TRY(restore_all());
+    if (timer != nullptr && (fresh || !timing)) TRY(timer->begin(stream_));
+    timing = timer != nullptr;
+    TRY_ASSIGN(const auto count, launch_piece(enqueued > 0 && !fresh));
+    enqueued += count;
   }
-  return pieces * granule_;
+  if (timing) TRY(timer->end(stream_));
+  return enqueued;
+}
+
+CudaResult<> StretchTimer::begin(cudaStream_t stream) {
+  if (open_ == kMost) TRY(total_s());
+  if (open_ == stretches_.size()) {
+    TRY_ASSIGN(auto begin, create_event());
+    TRY_ASSIGN(auto end, create_event());
+    stretches_.push_back({std::move(begin), std::move(end)});
+  }
+  return check(cudaEventRecord(stretches_[open_].begin.get(), stream), "starting a stretch of launches");
+}
+
+CudaResult<> StretchTimer::end(cudaStream_t stream) {
+  return check(cudaEventRecord(stretches_[open_++].end.get(), stream), "ending a stretch of launches");
+}
+
+CudaResult<double> StretchTimer::total_s() {
+  for (std::size_t i = 0; i < open_; ++i) {
+    TRY(check(cudaEventSynchronize(stretches_[i].end.get()), "waiting for a stretch of launches"));
+    TRY_ASSIGN(const auto stretch_s, seconds_between(stretches_[i].begin.get(), stretches_[i].end.get()));
+    done_s_ += stretch_s;
+  }
+  open_ = 0;
+  return done_s_;
 }
 
 }  // namespace pgtune::gpu

@@ -124,6 +124,28 @@ struct Rotation {
   std::size_t copies = 1;
   const L2Sweep* sweep = nullptr;  ///< takes the operands out of L2 before a sample; null where they may be there
   std::shared_ptr<LaunchMode> mode = std::make_shared<LaunchMode>();  ///< never null
+  /// Where launches read what they write: enqueues the data of a copy's buffers that launches change. A launch on what
+  /// another has left may have less to do.
+  std::function<CudaResult<>(std::size_t copy, cudaStream_t stream)> restore = {};
+};
+
+/// GPU time of stretches of launches, without what lies between them.
+class StretchTimer {
+ public:
+  [[nodiscard]] CudaResult<> begin(cudaStream_t stream);
+  [[nodiscard]] CudaResult<> end(cudaStream_t stream);
+  /// Of all stretches so far in seconds; waits for them.
+  [[nodiscard]] CudaResult<double> total_s();
+
+ private:
+  /// Stretches that are enqueued before the host waits for the last of them.
+  static constexpr std::size_t kMost = 64;
+  struct Stretch {
+    Event begin, end;
+  };
+  std::vector<Stretch> stretches_;  ///< used again and again
+  std::size_t open_ = 0;            ///< of them, not in `done_s_` yet
+  double done_s_ = 0;
 };
 
 class LaunchSeries {
@@ -150,8 +172,14 @@ class LaunchSeries {
   [[nodiscard]] std::int64_t granule() const { return granule_; }
 
   /// Enqueues at least `launches`, rounded up to whole granules, and returns how many. The copies go on in turn from
-  /// call to call.
-  [[nodiscard]] CudaResult<std::int64_t> enqueue(std::int64_t launches);
+  /// call to call, and are restored before each turn where the rotation says how: `timer` then has the time of the
+  /// launches alone.
+  [[nodiscard]] CudaResult<std::int64_t> enqueue(std::int64_t launches, StretchTimer* timer = nullptr);
+
+  /// What is enqueued next begins with copy 0, as does what is captured.
+  void begin_turn() { next_copy_ = next_graph_ = 0; }
+  /// Copies are restored before each turn, so that a series' time is not that of its launches.
+  [[nodiscard]] bool restores() const { return rotation_.restore != nullptr; }
 
   /// Enqueues what brings L2 into the state that a sample, or its lead-in, is to begin from. Never timed.
   [[nodiscard]] CudaResult<> sweep_l2() const;
@@ -162,7 +190,10 @@ class LaunchSeries {
  private:
   /// `follows`: nothing else is between this launch and the series' last.
   [[nodiscard]] CudaResult<> launch_next(bool follows);
-  [[nodiscard]] CudaResult<> launch_piece(bool follows);
+  /// Returns how many launches it was.
+  [[nodiscard]] CudaResult<std::int64_t> launch_piece(bool follows);
+  [[nodiscard]] bool is_at_turn() const { return captured() ? next_graph_ == 0 : next_copy_ == 0; }
+  [[nodiscard]] CudaResult<> restore_all() const;
   [[nodiscard]] CudaResult<GraphExec> capture_launches(std::int64_t launches);
 
   Launchable* launchable_;
@@ -171,6 +202,7 @@ class LaunchSeries {
   std::size_t next_copy_ = 0;
   std::int64_t granule_ = 1;
   std::vector<GraphExec> graphs_;  ///< together one turn over the copies, or several turns in one
+  std::int64_t last_granule_ = 1;  ///< of the last graph, which ends the turn where copies are restored
   std::size_t next_graph_ = 0;
 };
 

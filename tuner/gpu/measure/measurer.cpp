@@ -233,6 +233,8 @@ Result<EnergyWindow> Measurer::State::load_energy(const protocol::EnergyRequest&
   if (!entry) return tl::unexpected(to_error(entry.error()));
   problem->keep_finalists({entry->finalist});
   const auto [series, per_launch_s] = entry->contender;
+  if (series->restores())
+    return fail(ErrorKind::kUsage, "its launches read what they write, and their data are restored in between");
   // As it was timed beside others.
   if (auto ok = series->follow_mode(per_launch_s); !ok) return tl::unexpected(to_error(ok.error()));
   return measure_load_energy(request, *nvml, *series, per_launch_s, *kernels, info.sm_count);

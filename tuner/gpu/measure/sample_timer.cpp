@@ -218,7 +218,7 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, Watch watc
   if (timed.watch) {
     const SampleWatch::Seen seen = timed.watch->end();
     timed.throttled = seen.throttled_before;
-    sample.power_w = seen.power_w;
+    if (!series.restores()) sample.power_w = seen.power_w;
   }
   telemetry_.record_temperature(sample);
   if (timed.throttled) telemetry_.record_throttling(*timed.throttled, sample);
@@ -227,6 +227,10 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, Watch watc
   done = check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "reading a sample's time");
   if (!done) return tl::unexpected(done.error());
   sample.time_s = static_cast<double>(elapsed_ms) * 1e-3;
+  if (series.restores()) {
+    TRY_ASSIGN(const auto launches_s, timed.stretches.total_s());
+    sample.time_s = launches_s;
+  }
   TRY_ASSIGN(const auto clock_hz, clock_.mean_hz());
   sample.sm_clock_hz = clock_hz;
   return timed;
@@ -234,7 +238,9 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, Watch watc
 
 CudaResult<> SampleTimer::enqueue(LaunchSeries& series, std::int64_t launches, Watch watch, Timed& timed) {
   const auto enqueue_some = [&](std::int64_t count) {
-    return series.enqueue(count).map([&](std::int64_t enqueued) { timed.sample.launches += enqueued; });
+    return series.enqueue(count, series.restores() ? &timed.stretches : nullptr).map([&](std::int64_t enqueued) {
+      timed.sample.launches += enqueued;
+    });
   };
   const bool judged = !series.captured() && launches >= kJudgedLaunches;
   const std::int64_t last = judged ? kFewLaunches : 0, others = launches - last;

@@ -107,10 +107,11 @@ class SampleTimer {
   [[nodiscard]] static CudaResult<std::unique_ptr<SampleTimer>> create(ClockMeter clock, Telemetry telemetry,
                                                                        HostClock host_s);
 
-  /// Runs `lead_in` untimed launches, then at least `launches` timed ones, and waits for them. Fills everything of the
-  /// sample but its stage, round and position. A launch-bound sample, for whose launches the GPU waited one by one (it
-  /// had 128 of them left at most somewhere after the first 512, or two when the last one was enqueued), is void and
-  /// timed again: a busy host is late once. After a second one the series' mode has graphs, and the series is captured;
+  /// Runs `lead_in` untimed launches, then at least `launches` timed ones, and waits for them. Of a series that
+  /// restores its copies in between only the launches count, and no power is said of it. Fills everything of the sample
+  /// but its stage, round and position. A launch-bound sample, for whose launches the GPU waited one by one (it had 128
+  /// of them left at most somewhere after the first 512, or two when the last one was enqueued), is void and timed
+  /// again: a busy host is late once. After a second one the series' mode has graphs, and the series is captured;
   /// others of that mode follow when they are told (LaunchSeries::follow_mode()).
   [[nodiscard]] CudaResult<Sample> time(LaunchSeries& series, std::int64_t launches, std::int64_t lead_in = 0,
                                         Watch watch = Watch::kTemperature);
@@ -132,6 +133,7 @@ class SampleTimer {
     bool launch_bound = false;
     std::optional<ThrottleTimes> throttled;  ///< counters at the sample's beginning, or right after it was enqueued
     std::unique_ptr<SampleWatch> watch;
+    StretchTimer stretches;  ///< of a series whose copies are restored in between
   };
 
   SampleTimer(ClockMeter clock, Telemetry telemetry, HostClock host_s)

@@ -100,6 +100,16 @@ CudaResult<> OperandBuffers::poison_results(std::size_t index, std::uint32_t pat
   return operation_->restore_inouts(set, data_.distribution, seed_of(index), stream);
 }
 
+Rotation OperandBuffers::rotation() const {
+  Rotation rotation{copies_.size(), sweep_, mode_};
+  if (has_inout()) {
+    rotation.restore = [this](std::size_t copy, cudaStream_t stream) {
+      return operation_->restore_inouts(copies_[copy], data_.distribution, seed_of(copy), stream);
+    };
+  }
+  return rotation;
+}
+
 CudaResult<> OperandBuffers::rewrite_results(std::size_t index, cudaStream_t stream) const {
   const OperandSet& set = place(index);
   for (const OperationKernels::Output& output : operation_->outputs()) {

@@ -83,7 +83,8 @@ class OperandBuffers {
   /// What timed launches rotate over.
   [[nodiscard]] const std::vector<OperandSet>& copies() const { return copies_; }
   /// Whatever is timed on these operands is compared, and shares a LaunchMode.
-  [[nodiscard]] Rotation rotation() const { return {copies_.size(), sweep_, mode_}; }
+  /// The buffers must outlive what has the rotation, and not move.
+  [[nodiscard]] Rotation rotation() const;
   /// Timed launches shall find no operand in L2 that was there before. `sweep` must outlive the buffers.
   void sweep_with(const L2Sweep& sweep) { sweep_ = &sweep; }
   [[nodiscard]] const HelperKernels& kernels() const { return *kernels_; }

@@ -137,8 +137,6 @@ CudaResult<> Verification::launch_set_by_set() {
 
 CudaResult<> Verification::launch_as_timed() {
   constexpr std::int64_t kTurns = 2;
-  // A second launch would go on from what the first one left.
-  if (launches_->has_inout()) return {};
   for (std::size_t copy = 0; copy < copies(); ++copy) {
     if (auto ok = poison(copy); !ok) return ok;
   }
@@ -325,6 +323,7 @@ CudaResult<std::optional<double>> SeriesToVerify::launch(std::size_t copy) {
 
 CudaResult<> SeriesToVerify::launch_as_timed(std::int64_t turns) {
   const std::int64_t launches = turns * static_cast<std::int64_t>(copies());
+  if (series_->restores()) series_->begin_turn();  // and ends with it
   return series_->enqueue(launches)
       .and_then([&](std::int64_t) { return check(cudaEventRecord(stop_.get(), stream_), "verifying"); })
       .and_then([&] {
