@@ -16,7 +16,7 @@ constexpr const char* kNegation = R"json({
   "buffers": [{"name": "R", "type": "f32", "role": "inout", "extents": ["M", "N"], "fill": {"uniform": [1, 3]}, "error": {"rule": "exact"}}],
   "reference": {"source": "negate_reference.cu", "kernels": [
     {"symbol": "negated", "grid": ["M"], "block": ["32"], "arguments": [{"buffer": "R"}, {"value": "R"}, {"int64": "N"}]}]},
-  "bytes": "8 * M * N", "unit": "GB/s"})json";
+  "flops": "M * N", "bytes": "8 * M * N", "unit": "GB/s"})json";
 constexpr const char* kNegated = R"(#include "operation.cuh"
 extern "C" __global__ void negated(const void* r, double* right, i64 n) {
   for (i64 j = threadIdx.x, at = blockIdx.x * n + j; j < n; j += blockDim.x, at += blockDim.x)
