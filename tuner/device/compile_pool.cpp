@@ -19,7 +19,7 @@ protocol::Event lost_build(const protocol::BuildRequest& build, OutcomeKind kind
   return protocol::BuildDone{build.id, {kind, std::move(reason)}, {}};
 }
 
-/// The last words of an allocation that failed: LLVM's, or C++'s.
+/// The last message of a failed allocation, from LLVM or C++.
 bool died_of_memory(const std::string& text) {
   return text.find("out of memory") != std::string::npos || text.find("std::bad_alloc") != std::string::npos;
 }
@@ -140,7 +140,7 @@ Result<void> CompilePool::assign() {
     Worker* const worker = free_worker();
     if (worker == nullptr) return {};
     if (Error error; !worker->client && !start(*worker, error)) {
-      // At a limit of processes or descriptors, those that run are enough to go on with.
+      // At a limit of processes or descriptors, the running workers are enough to go on.
       if (any_running()) return {};
       if (auto counted = count_failed_start(std::move(error)); !counted) return counted;
       continue;
@@ -181,7 +181,7 @@ Result<std::vector<protocol::BuildDone>> compile_all(CompilePool::Options option
     if (events.size() == order.size()) break;
     std::vector<pollfd> fds;
     pool.add_poll_fds(fds);
-    // A signal only means another look; every wait ends with a build's deadline.
+    // A signal only causes another poll; every wait ends with a build's deadline.
     static_cast<void>(wait_ready(fds, pool.deadline().value_or(SteadyClock::now())));
   }
   std::vector<protocol::BuildDone> done(order.size());

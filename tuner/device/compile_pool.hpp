@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Compile workers: builds in, builds done out. A worker that dies or takes too long costs its build, never the pool;
-// one that somebody else kills costs nothing, its build is given to another.
+// one killed from outside costs nothing: its build goes to another worker.
 #pragma once
 
 #include <poll.h>
@@ -19,11 +19,11 @@
 
 namespace pgtune::device {
 
-/// Compile workers where nobody says how many: one a core, but no more than memory holds if each of them takes all it
-/// may; one at least. `available_bytes`: nothing where it is not known.
+/// The default number of compile workers: one per core, but no more than memory holds if each takes its limit; at least
+/// one. `available_bytes`: nothing where it is not known.
 [[nodiscard]] std::size_t default_compile_jobs(std::size_t cores, std::optional<std::int64_t> available_bytes,
                                                std::int64_t worker_bytes);
-/// Of this machine now.
+/// For this machine now.
 [[nodiscard]] std::size_t default_compile_jobs(std::int64_t worker_bytes);
 
 class CompilePool {
@@ -49,13 +49,13 @@ class CompilePool {
   /// session: workers do not start, or one says that it cannot work here.
   [[nodiscard]] Result<void> poll(std::vector<protocol::Event>& events);
   void add_poll_fds(std::vector<pollfd>& fds) const;
-  /// When poll() has to be called even if nothing arrives.
+  /// When poll() must be called even if nothing arrives.
   [[nodiscard]] std::optional<SteadyClock::time_point> deadline() const;
 
  private:
   struct Build {
     protocol::BuildRequest request;
-    int kills = 0;  ///< workers that somebody else killed over it
+    int kills = 0;  ///< workers killed from outside during this build
   };
   struct Worker {
     std::unique_ptr<WorkerClient> client;
@@ -78,7 +78,8 @@ class CompilePool {
   int failed_starts_ = 0;  ///< in a row
 };
 
-/// Builds all, whose ids differ, and waits for them; in the order of the requests. Errors as CompilePool::poll.
+/// Builds all requests, whose ids must differ, and waits; results are in the order of the requests. Errors as
+/// CompilePool::poll.
 [[nodiscard]] Result<std::vector<protocol::BuildDone>> compile_all(CompilePool::Options options,
                                                                    std::vector<protocol::BuildRequest> requests);
 

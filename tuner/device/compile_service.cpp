@@ -36,7 +36,7 @@ struct CompileService::Mailbox {
 
 CompileService::CompileService(CompilePool::Options options)
     : pool_(std::move(options)), workers_(pool_.workers()), wake_(std::make_shared<FileDescriptor>(make_event())) {
-  // One that a signal went to would leave the waits of those that measure as they are.
+  // Block signals here: one delivered to this thread would not interrupt the measuring threads' waits.
   thread_ = start_without_signals([this] { serve(); });
 }
 
@@ -82,7 +82,7 @@ void CompileService::hand_out() {
     const auto mailbox = next_waiting();
     if (mailbox == nullptr) return;
     std::unique_lock lock(mailbox->mutex);
-    if (mailbox->waiting.empty()) continue;  // its client is gone
+    if (mailbox->waiting.empty()) continue;  // the client was destroyed
     protocol::BuildRequest request = std::move(mailbox->waiting.front());
     mailbox->waiting.pop_front();
     lock.unlock();
@@ -92,7 +92,7 @@ void CompileService::hand_out() {
   }
 }
 
-/// The next mailbox in turn that has a build waiting; those whose client is gone are forgotten.
+/// The next mailbox in turn with a build waiting. Mailboxes of destroyed clients are dropped.
 std::shared_ptr<CompileService::Mailbox> CompileService::next_waiting() {
   const std::lock_guard lock(mutex_);
   std::erase_if(mailboxes_, [](const auto& mailbox) { return mailbox.expired(); });

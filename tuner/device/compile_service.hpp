@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One pool of compile workers for all devices of a command, however many: a thread of its own runs it, so that builds
-// of one device are not held up by what another one waits for.
+// One pool of compile workers for all devices of a command. It runs in its own thread, so that one device's waits do
+// not delay another's builds.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace pgtune::device {
 
-/// Thread-safe. Its clients may outlive it, but get nothing any more then.
+/// Thread-safe. Clients may outlive it but then receive nothing more.
 class CompileService {
  public:
   class Client;
@@ -26,9 +26,9 @@ class CompileService {
   CompileService& operator=(const CompileService&) = delete;
   ~CompileService();
 
-  /// However many devices.
+  /// For all devices together.
   [[nodiscard]] std::size_t workers() const { return workers_; }
-  /// One device's access. Where several have builds waiting, they take turns.
+  /// One device's access. Devices with waiting builds take turns.
   [[nodiscard]] std::unique_ptr<Client> client();
 
  private:
@@ -44,12 +44,12 @@ class CompileService {
   void deliver(std::vector<protocol::Event> events);
   void end(const Error& error);
 
-  CompilePool pool_;  ///< touched by the thread alone once that runs
+  CompilePool pool_;  ///< used by the service's thread only, once that runs
   std::size_t workers_;
   std::map<protocol::RequestId, Owner> in_pool_;
   protocol::RequestId last_id_ = 0;
 
-  std::shared_ptr<FileDescriptor> wake_;  ///< an eventfd: something for the thread to do
+  std::shared_ptr<FileDescriptor> wake_;  ///< an eventfd: wakes the thread
   std::mutex mutex_;                      ///< of what follows
   std::vector<std::weak_ptr<Mailbox>> mailboxes_;
   std::size_t turn_ = 0;  ///< of the mailboxes

@@ -17,7 +17,7 @@
 
 namespace pgtune::device {
 
-/// NVRTC takes some 100 MB for an ordinary kernel; a template that needs twenty times that is a mistake.
+/// NVRTC takes about 100 MB for an ordinary kernel; a template that needs twenty times as much is a mistake.
 inline constexpr std::int64_t kDefaultCompileMemoryBytes = std::int64_t{2} << 30;
 
 class Device {
@@ -30,12 +30,12 @@ class Device {
   /// submit_trial and run_round; a later call replaces the problem.
   [[nodiscard]] virtual Result<BaselineReport> prepare(const protocol::PrepareRequest& request) = 0;
 
-  /// What was last prepared, with what is known of its baseline, for a worker of one's own.
+  /// The problem last prepared, with what is known of its baseline, for a caller that starts its own worker.
   [[nodiscard]] virtual std::optional<protocol::PrepareRequest> prepared() const { return std::nullopt; }
 
-  /// How many builds may be in flight at once; more are the caller's mistake.
+  /// How many builds may be in flight at once. Precondition of submitting: fewer are.
   [[nodiscard]] virtual std::size_t build_slots() const = 0;
-  /// Builds go on whatever the GPU does meanwhile, trials, rounds and ceilings; wait() returns them.
+  /// Builds go on during trials, rounds and ceilings; wait() returns them.
   virtual void submit_build(protocol::BuildRequest request) = 0;
   /// At most one trial may be in flight.
   virtual void submit_trial(protocol::TrialRequest request) = 0;
@@ -46,7 +46,8 @@ class Device {
   /// Runs one round; no trial may be in flight. Contenders that fail get an outcome, the others their samples.
   [[nodiscard]] virtual Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) = 0;
 
-  /// Checks a finalist again as it was timed; nothing else may be in flight. What goes wrong is the report's outcome.
+  /// Checks a finalist again under the conditions of its timing; nothing else may be in flight. Failures are in the
+  /// report's outcome.
   [[nodiscard]] virtual Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) = 0;
 
   /// Measures one energy window; nothing else may be in flight. Errors: usage where the window is too short for the
@@ -56,7 +57,7 @@ class Device {
   /// Measures the GPU's ceilings, in about a second; no trial may be in flight.
   [[nodiscard]] virtual Result<Ceilings> measure_ceilings() = 0;
 
-  /// Who else computes on the GPU now, as far as can be seen. Nothing else may be in flight.
+  /// Other processes that compute on the GPU now, as far as NVML shows them. Nothing else may be in flight.
   [[nodiscard]] virtual OtherProcesses other_processes() { return {}; }
   /// The baseline's clocks since the device was opened, with how many other GPUs of the machine were at work; empty
   /// where that is not known.

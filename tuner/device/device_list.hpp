@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which GPUs there are, as the worker sees them.
+// The GPUs that the worker sees.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ namespace pgtune::device {
 /// "..."} with "problem": "cause and remedy" where no device can be used. At least one device, or an environment error.
 [[nodiscard]] Result<std::vector<DeviceInfo>> list_devices(const std::string& worker_path);
 
-/// What may change of a GPU while its driver stays.
+/// Properties of a GPU that may change under the same driver.
 struct GpuLimits {
   double power_limit_w = 0;  ///< enforced; 0 where NVML does not say
-  bool mig_mode = false;     ///< it is divided into instances
+  bool mig_mode = false;     ///< divided into instances
 };
 /// Runs `pgtune-worker --role limits`, which asks NVML alone: far quicker than CUDA. Errors (environment).
 [[nodiscard]] Result<GpuLimits> gpu_limits(const std::string& worker_path, const std::string& uuid);

@@ -11,7 +11,7 @@ namespace {
 
 /// A killed worker can hang in the driver for some seconds; after that its memory is not waited for.
 constexpr std::chrono::seconds kEndPatience{5};
-/// No descriptor tells of a process' end in time: its pipes close before its GPU memory is free.
+/// No descriptor signals a process's end at the right time: its pipes close before its GPU memory is free.
 constexpr std::chrono::milliseconds kEndPoll{2};
 
 }  // namespace
@@ -66,7 +66,7 @@ Result<MeasureWorker::Answer> MeasureWorker::call(std::string op, nlohmann::json
 void MeasureWorker::wait_for_worker() const {
   std::vector<pollfd> fds;
   add_poll_fds(fds);
-  // A signal only means another look; every wait ends with the worker's deadline.
+  // A signal only causes another poll; every wait ends with the worker's deadline.
   static_cast<void>(wait_ready(fds, deadline().value_or(SteadyClock::now())));
 }
 
@@ -93,8 +93,8 @@ Result<void> MeasureWorker::spawn() {
   return {};
 }
 
-/// Starts a worker where there is none, and gives it the problem before the request. Leaves the step idle while there
-/// is something to wait for.
+/// Starts a worker if none runs, and sends it the problem before the request. Leaves the step idle while there is
+/// something to wait for.
 Result<void> MeasureWorker::send_next() {
   if (!client_) {
     if (start_alone_ && !old_worker_gone()) return {};
@@ -131,8 +131,8 @@ Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(protocol::Rep
   if (reply.body) return finish(std::move(*reply.body), reply.context_lost);
   Error& error = reply.body.error();
   const bool prepares = request_->op == "prepare";
-  // With a healthy context it is not a variant's doing: for "prepare" the problem's, else the machine's. A problem may
-  // cost the context, too.
+  // With a healthy context no variant is to blame: for "prepare" the problem is, else the machine. A problem may also
+  // cost the context.
   if (reply.context_lost ? prepares && error.kind == ErrorKind::kUsage
                          : prepares || error.kind != ErrorKind::kInternal) {
     request_.reset();
@@ -146,7 +146,7 @@ Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(protocol::Rep
 Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(WorkerFailure failure) {
   const Step step = std::exchange(step_, Step::kIdle);
   if (failure.kind == WorkerFailure::Kind::kStart || step == Step::kPreparing) {
-    // On a GPU in exclusive mode nobody can start beside the old worker: that was one try too early.
+    // On a GPU in exclusive mode no worker can start before the old one has ended: this attempt was too early.
     const bool beside = ending_ != nullptr;
     drop_worker();
     if (beside && !std::exchange(start_alone_, true)) return std::nullopt;

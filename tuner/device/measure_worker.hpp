@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The measure worker of one GPU: replaced when it dies, hangs or loses its CUDA context, and the problem prepared again
-// before it gets the next request. The new one starts while the old one is still giving its memory back; the baseline
-// it takes over from the first one's report. A request whose worker somebody else killed is made again.
+// The measure worker of one GPU. One that dies, hangs or loses its CUDA context is replaced, and the problem is
+// prepared again before the next request. The new worker starts while the old one still releases its memory, and takes
+// the baseline from the first worker's report. A request whose worker was killed from outside is repeated.
 #pragma once
 
 #include <poll.h>
@@ -23,14 +23,14 @@ class MeasureWorker {
     std::string gpu;  ///< ordinal or UUID
     std::chrono::milliseconds hello_timeout{60'000};
     std::chrono::milliseconds prepare_timeout{120'000};
-    std::string role = "measure";  ///< or a room's, prepared and replaced alike
+    std::string role = "measure";  ///< or a room's; prepared and replaced in the same way
     std::string cache_dir = {};    ///< where cubins of references go; empty: nowhere
   };
 
   struct Answer {
-    /// The reply's body, or what became of the variant that took the worker with it (kCrashed or kTimeout).
+    /// The reply's body, or the outcome of the variant that ended the worker (kCrashed or kTimeout).
     tl::expected<nlohmann::json, Outcome> body;
-    bool context_lost = false;  ///< also true where the worker died
+    bool context_lost = false;  ///< also true if the worker died
   };
 
   explicit MeasureWorker(Options options) : options_(std::move(options)) {}
@@ -38,26 +38,27 @@ class MeasureWorker {
   /// Starts the first worker and waits for its hello; the error has the worker's own reason.
   [[nodiscard]] Result<DeviceInfo> start();
   /// Prepares a problem and waits for it. The problem stays current for all later workers. Errors: (usage) the problem
-  /// cannot be prepared, by its own fault, with or without the worker's context; else (environment). `may_hang`, where
-  /// there is any, is added to the error of a worker that gave no answer in time: what of the problem may not end.
+  /// itself cannot be prepared, whether or not the worker kept its context; else (environment). `may_hang`, if not
+  /// empty, names the part of the problem that may not end; the error of a worker that did not reply in time includes
+  /// it.
   [[nodiscard]] Result<nlohmann::json> prepare(nlohmann::json problem, const std::string& may_hang = {});
 
-  /// What was last prepared, with the baseline that the first worker found.
+  /// The problem last prepared, with the baseline that the first worker found.
   [[nodiscard]] std::optional<protocol::PrepareRequest> prepared() const;
 
-  /// Queues the one request that may be in flight; poll() returns its answer.
+  /// Queues the one request that may be in flight; poll() returns the reply.
   void submit(std::string op, nlohmann::json body, std::chrono::milliseconds timeout);
   /// Does what can be done without waiting. The error (environment) ends the session: no worker can be started or
   /// prepared any more, or one says that it cannot work here.
   [[nodiscard]] Result<std::optional<Answer>> poll();
-  /// submit, then poll until the answer is there.
+  /// Submits, then polls until the reply arrives.
   [[nodiscard]] Result<Answer> call(std::string op, nlohmann::json body, std::chrono::milliseconds timeout);
 
-  /// Of the worker, and of one before it that has not ended yet: who holds a context on the GPU.
+  /// The processes that hold a context on the GPU: the worker, and its predecessor until that has ended.
   [[nodiscard]] std::vector<int> pids() const;
 
   void add_poll_fds(std::vector<pollfd>& fds) const;
-  /// When poll() has to be called even if nothing arrives.
+  /// When poll() must be called even if nothing arrives.
   [[nodiscard]] std::optional<SteadyClock::time_point> deadline() const;
 
  private:
@@ -65,7 +66,7 @@ class MeasureWorker {
     std::string op;
     nlohmann::json body;
     std::chrono::milliseconds timeout{};
-    int kills = 0;  ///< workers that somebody else killed over it
+    int kills = 0;  ///< workers killed from outside during this request
   };
   enum class Step { kIdle, kPreparing, kRequest };  ///< what the current worker is doing
 

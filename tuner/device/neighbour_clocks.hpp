@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a GPU's clock does while other GPUs of the machine are at work, which may share its power or its heat.
+// A GPU's clock while other GPUs of the machine work, which may share its power or cooling.
 #pragma once
 
 #include <atomic>
@@ -13,21 +13,21 @@
 
 namespace pgtune::device {
 
-/// How many GPUs have a problem in hand, each counted by the thread that has it.
+/// How many GPUs work on a problem; each GPU's thread counts itself.
 using GpusAtWork = std::atomic<int>;
 
-/// Keeps the clock of the baseline's samples on one GPU with how many others were at work; of all problems, because
-/// within one that number may never change.
+/// Keeps the clock of the baseline's samples on one GPU, with the number of other busy GPUs. Covers all problems,
+/// because that number may never change within one.
 class NeighbourClocks {
  public:
-  /// `at_work` counts this GPU too while it is at work; null: it is alone, and nothing is kept.
+  /// `at_work` includes this GPU while it works; null: the GPU is alone, and nothing is kept.
   explicit NeighbourClocks(std::shared_ptr<const GpusAtWork> at_work) : at_work_(std::move(at_work)) {}
 
   void next_problem() { groups_.clear(); }
-  /// Others that are at work now.
+  /// Other GPUs that work now.
   [[nodiscard]] int busy() const;
-  /// The clocks of a round before which `busy_before` others were at work. A round in which one began or ended says
-  /// nothing.
+  /// Adds the clocks of a round; `busy_before` other GPUs worked before it. A round during which that number changed is
+  /// ignored.
   void take(int busy_before, const protocol::RoundRequest& request, const protocol::RoundReport& report);
 
   [[nodiscard]] const std::vector<ClockBeside>& clocks() const { return clocks_; }

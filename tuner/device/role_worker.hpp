@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The measure worker of a device that asks one thing at a time: opened on one GPU in one role, prepared, called.
+// The measure worker of a device with one request at a time: opened on one GPU in one role, prepared, called.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ class RoleWorker {
   [[nodiscard]] static Result<RoleWorker> open(const std::string& role, const RoleWorkerOptions& options);
 
   [[nodiscard]] const DeviceInfo& info() const { return info_; }
-  /// `what` is said of a reply that is no T.
+  /// `what`: the error's text for a reply that is no T.
   template <typename T>
   [[nodiscard]] Result<T> prepare(nlohmann::json request, const std::string& what) {
     TRY_ASSIGN(const auto body, worker_.prepare(std::move(request)));

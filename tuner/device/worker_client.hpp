@@ -16,7 +16,7 @@
 
 namespace pgtune::device {
 
-/// The end of a worker. `error` says how: "compile worker killed by signal 11 (SIGSEGV)".
+/// The end of a worker, with its cause in `error`: "compile worker killed by signal 11 (SIGSEGV)".
 struct WorkerFailure {
   enum class Kind {
     kStart,     ///< never said hello, or not one that pgtune understands
@@ -25,17 +25,17 @@ struct WorkerFailure {
   };
   Kind kind = Kind::kDied;
   Error error;
-  bool from_outside = false;  ///< kDied: somebody else killed it, so that what it did is not to blame
+  bool from_outside = false;  ///< kDied: killed from outside, so its request is not to blame
 };
 
-/// So many workers in a row that never said hello end the command: the cause is the machine, not a variant.
+/// After this many consecutive workers without a hello the command ends: the cause is the machine, not a variant.
 inline constexpr int kFailedStartLimit = 3;
-/// A request whose workers are killed over and over is what gets them killed.
+/// After this many killed workers the request itself is taken for the cause.
 inline constexpr int kKillLimit = 3;
 
 using WorkerEvent = std::variant<protocol::Reply, WorkerFailure>;
 
-/// Error (environment, with the remedy) where there is no program at `path`.
+/// Error (environment, with the remedy) if there is no program at `path`.
 [[nodiscard]] Result<void> check_worker_program(const std::string& path);
 
 class WorkerClient {
@@ -47,25 +47,25 @@ class WorkerClient {
     std::chrono::milliseconds hello_timeout{};
   };
 
-  /// Starts the process and says hello without waiting for the answer.
+  /// Starts the process and sends hello without waiting for the reply.
   [[nodiscard]] static Result<std::unique_ptr<WorkerClient>> start(const Options& options);
 
-  /// What the worker said; empty until it did.
+  /// The worker's hello; empty until it arrives.
   [[nodiscard]] const std::optional<protocol::Hello>& hello() const { return hello_; }
 
-  /// Sends a request, or keeps it until the worker has said hello; `timeout` counts from the sending. One at a time:
-  /// the next only after poll() has returned this one's reply.
+  /// Sends a request, or keeps it until the worker's hello arrives; `timeout` counts from sending. One request at a
+  /// time: send the next after poll() has returned this one's reply.
   void request(std::string op, nlohmann::json body, std::chrono::milliseconds timeout);
 
   /// Does what can be done without waiting. Returns the reply to the request, or the worker's end; after a failure the
-  /// client is of no more use.
+  /// client cannot be used again.
   [[nodiscard]] std::optional<WorkerEvent> poll();
   [[nodiscard]] int pid() const { return child_->pid(); }
   void add_poll_fds(std::vector<pollfd>& fds) const { child_->add_poll_fds(fds); }
-  /// Kills the worker without waiting for its end; gone() says when that has come. Of no other use afterwards.
+  /// Kills the worker without waiting for its end, which gone() reports. No other call is allowed afterwards.
   void kill() { child_->kill(); }
   [[nodiscard]] bool gone() { return child_->gone(); }
-  /// When poll() has to be called even if nothing arrives.
+  /// When poll() must be called even if nothing arrives.
   [[nodiscard]] std::optional<SteadyClock::time_point> deadline() const { return deadline_; }
 
  private:

@@ -12,14 +12,14 @@
 namespace pgtune::device {
 namespace {
 
-/// How many times slower than the best so far a variant may be before it counts as hanging. Whatever is three times
-/// slower is cut after one launch, so more than this many are never waited for.
+/// A variant this many times slower than the best so far counts as hanging. One that is three times slower is cut after
+/// one launch, so no longer wait occurs.
 constexpr double kSlowestFactor = 100;
-/// Places in which a variant is checked.
+/// Placements of the operands in which a variant is checked.
 constexpr int kCheckedLaunches = 2;
-/// Around a contender's sample of a round: the pause of the burst regime, loading and calibrating at the first round.
+/// Time beyond a contender's sample of a round: the burst regime's pause; loading and calibration in the first round.
 constexpr double kAroundSample_s = 0.2, kLongestLeadIn = 2;
-// A settling lead-in ends this long after what it takes at least (gpu/measure/sample_timer.hpp).
+// A settling lead-in may exceed its minimum by this much (gpu/measure/sample_timer.hpp).
 constexpr double kLongestSettling_s = 2;
 
 std::chrono::milliseconds milliseconds_of(double seconds) {
@@ -34,7 +34,7 @@ Result<protocol::RoundReport> decode_round(const nlohmann::json& body, std::size
   return report;
 }
 
-/// What of a problem may keep a worker from answering.
+/// The part of a problem that may keep a worker from replying.
 std::string what_may_hang(const protocol::PrepareRequest& request) {
   if (!request.problem.has_own_reference()) return {};
   const bool templates = std::any_of(request.builds.begin(), request.builds.end(),
@@ -45,7 +45,7 @@ std::string what_may_hang(const protocol::PrepareRequest& request) {
                                : " or a kernel that fills its buffers");
 }
 
-/// A trial's answer as the event it becomes; a reply that cannot be read is the worker's crash.
+/// Turns a trial's reply into an event; an unreadable reply counts as the worker's crash.
 TrialReport trial_report(const MeasureWorker::Answer& answer) {
   TrialReport report;
   if (!answer.body) {
@@ -153,7 +153,7 @@ Result<protocol::RoundReport> WorkerDevice::run_round(const protocol::RoundReque
 }
 
 Result<protocol::VerifyReport> WorkerDevice::verify(const protocol::VerifyRequest& request) {
-  // Each copy's float64 reference is computed, once more where results differ, and copy 0's in the end.
+  // Each copy's float64 reference is computed, again if results differ, and finally copy 0's.
   constexpr double kPreparations = 4, kSlack = 3;
   protocol::VerifyRequest limited = request;
   limited.launch_limit_s = launch_limit_s(request.launch_s);
@@ -183,7 +183,7 @@ Result<Ceilings> WorkerDevice::measure_ceilings() {
 
 OtherProcesses WorkerDevice::other_processes() {
   auto all = gpu_processes(worker_path_, info_.uuid);
-  if (!all) return {};  // without NVML nobody can be seen, which is no reason not to measure
+  if (!all) return {};  // without NVML other processes are invisible; measure anyway
   return pgtune::other_processes(std::move(*all), measure_.pids());
 }
 

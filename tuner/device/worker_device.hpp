@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The real thing: a GPU behind one measure worker, and compile workers that it may share with other devices.
+// A real GPU behind one measure worker, with compile workers that it may share with other devices.
 #pragma once
 
 #include <chrono>
@@ -15,26 +15,26 @@
 
 namespace pgtune::device {
 
-/// What happens to a variant that takes its worker with it: the trial gets kCrashed or kTimeout with the reason, the
-/// worker is replaced and the problem prepared again. What a launch may take follows from the best time so far, that of
-/// the incumbent or of the baseline's first heuristic, whichever is less: a hundred times that, and launch_floor at
-/// least. The worker itself cuts the checked launch there, which is where a variant hangs as a rule. For the rest the
-/// whole trial may take trial_floor, as long as preparing the problem took (a wrong result may cost a new float64
-/// baseline), and two such launches; a round as much, with a launch and its samples for each contender. A round whose
-/// worker died, hung or lost its context is run again one contender at a time, so that the guilty one is found and the
-/// others still get their samples.
+/// When a variant ends its worker, the trial gets kCrashed or kTimeout with the reason, the worker is replaced and the
+/// problem prepared again. A launch's time limit is a hundred times the lesser of the incumbent's time and that of the
+/// baseline's first heuristic, and at least launch_floor. The worker itself cuts the checked launch at this limit;
+/// variants usually hang there. A whole trial may take trial_floor, plus the time that preparing the problem took (a
+/// wrong result may need a new float64 baseline), plus two launches at the limit. A round may take the same, plus a
+/// launch and the samples of each contender. A round whose worker died, hung or lost its context is repeated with one
+/// contender at a time, so that the guilty one is found and the others get their samples.
 class WorkerDevice final : public Device {
  public:
   struct Options {
     std::string worker_path;
     std::string gpu = "0";                           ///< ordinal or UUID
-    std::shared_ptr<CompileService> compile;         ///< what builds
-    std::shared_ptr<const GpusAtWork> at_work = {};  ///< of the machine; null: this GPU works alone
+    std::shared_ptr<CompileService> compile;         ///< the compile workers
+    std::shared_ptr<const GpusAtWork> at_work = {};  ///< of the machine; null: only this GPU works
     std::chrono::milliseconds prepare_timeout{120'000};
     std::chrono::milliseconds launch_floor{500};
     std::chrono::milliseconds trial_floor{2'000};
-    std::chrono::milliseconds call_floor{10'000};  ///< beyond the expected time of an energy window or of the ceilings
-    std::string cache_dir = {};                    ///< where cubins of references go; empty: nowhere
+    std::chrono::milliseconds call_floor{10'000};     ///< added to the expected time of an energy window or of the
+                                                      ///< ceilings
+    std::string cache_dir = {};                       ///< where cubins of references go; empty: nowhere
     std::chrono::milliseconds hello_timeout{60'000};  ///< creating a context on a large host takes seconds
   };
 
@@ -53,7 +53,7 @@ class WorkerDevice final : public Device {
   [[nodiscard]] Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) override;
   [[nodiscard]] Result<EnergyWindow> measure_energy(const protocol::EnergyRequest& request) override;
   [[nodiscard]] Result<Ceilings> measure_ceilings() override;
-  /// Asks a process of its own, which needs no CUDA: the measure worker's state is left alone.
+  /// Uses a separate process, which needs no CUDA and leaves the measure worker's state unchanged.
   [[nodiscard]] OtherProcesses other_processes() override;
   [[nodiscard]] std::vector<ClockBeside> clocks_beside() const override { return neighbour_clocks_.clocks(); }
 
@@ -61,7 +61,7 @@ class WorkerDevice final : public Device {
   explicit WorkerDevice(const Options& options);
 
   [[nodiscard]] Result<void> poll(std::vector<protocol::Event>& events);
-  /// Of one launch.
+  /// The time limit of one launch.
   [[nodiscard]] double launch_limit_s(double incumbent_s) const;
   [[nodiscard]] std::chrono::milliseconds trial_limit(double launch_limit_s) const;
   [[nodiscard]] std::chrono::milliseconds round_limit(const protocol::RoundRequest& request) const;
@@ -77,7 +77,7 @@ class WorkerDevice final : public Device {
   NeighbourClocks neighbour_clocks_;
   DeviceInfo info_;
   double baseline_s_ = 0;          ///< time of the baseline's first heuristic on the current problem
-  double prepare_s_ = 0;           ///< what its first preparation took
+  double prepare_s_ = 0;           ///< duration of its first preparation
   protocol::RequestId trial_ = 0;  ///< in flight
 };
 
