@@ -22,11 +22,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kBusyTimeoutMs = 60'000;
-/// The longest text or row of a file; pgtune's own are some ten kilobytes.
+/// The longest text or row of a file; pgtune's own have about ten kilobytes.
 constexpr int kLongestValueBytes = 16 << 20;
 
-/// A file may be somebody else's: its schema runs no code (triggers, functions), cannot change SQLite's own tables, and
-/// no value makes pgtune take memory without bound. https://www.sqlite.org/security.html
+/// A file may come from elsewhere: its schema must not run code (triggers, functions) or change SQLite's own tables,
+/// and no value may make pgtune allocate without bound. https://www.sqlite.org/security.html
 void distrust_content(sqlite3* handle) {
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -79,7 +79,7 @@ std::string immutable_uri(const fs::path& path) {
   return uri + "?immutable=1";
 }
 
-/// True when a write-ahead log with content lies beside the file: a writer is active or was killed.
+/// True if the file has a write-ahead log with content: a writer is active or was killed.
 bool has_log(const fs::path& path) {
   std::error_code ignored;
   const auto size = fs::file_size(path.string() + "-wal", ignored);
@@ -90,7 +90,7 @@ void set_journal(const Database& database, const JournalPolicy& policy) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBusyTimeoutMs);
   while (database.journal_mode() != policy.mode) {
     try {
-      // Answers with the mode now in force: a file system without shared memory keeps the old one.
+      // The pragma returns the mode now in force: a file system without shared memory keeps the old one.
       if (query_text(database, "PRAGMA journal_mode = " + policy.mode) != policy.mode) {
         execute(database, "PRAGMA synchronous = full");
         return;
@@ -152,14 +152,14 @@ Database Database::connect_for_reading(const fs::path& path, bool wal, const std
   if (!wal) {
     return connect(path.string(), SQLITE_OPEN_READONLY, origin);
   }
-  // Even reading makes the log's files, and only a connection that may write removes them at the end.
+  // Even reading creates the log's files, and only a connection with write access removes them at the end.
   if (is_writable(path) && is_writable(path.parent_path())) {
     Database database = connect(path.string(), SQLITE_OPEN_READWRITE, origin);
     execute(database, "PRAGMA query_only = on");
     return database;
   }
-  // Where that is forbidden and no log waits to be read, take the file as it is. Others who may write could change it
-  // meanwhile; pgtune's reads are short.
+  // If that is forbidden and there is no log to read, open the file as immutable. A process with write access could
+  // change it meanwhile; pgtune's reads are short.
   if (!is_writable(path.parent_path()) && !has_log(path)) {
     return connect(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, origin);
   }
@@ -195,7 +195,7 @@ Database Database::open_for_writing(const fs::path& path) {
   }
   require_writable(path);
   Database database = connect(fs::absolute(path).string(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, origin);
-  // The journal comes last: somebody else's file must not be changed.
+  // The journal comes last: a file that is not pgtune's must not be changed.
   migrate(database);
   require_own_objects(database);
   set_journal(database, journal_policy(folder_of(path)));
@@ -220,12 +220,12 @@ Database Database::open_bytes(std::span<const std::byte> image, Image* owned, co
                 0);
   }
   Database database = connect(":memory:", SQLITE_OPEN_READWRITE, origin);
-  // SQLite takes a plain pointer but does not write through it where the image is read-only.
+  // SQLite takes a pointer to non-const but does not write through it if the image is read-only.
   auto* bytes = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(image.data()));
   const auto size = static_cast<sqlite3_int64>(image.size());
   unsigned flags = SQLITE_DESERIALIZE_READONLY;
   if (owned != nullptr) {
-    static_cast<void>(owned->bytes.release());  // SQLite frees it, also where this fails
+    static_cast<void>(owned->bytes.release());  // SQLite frees it, also on failure
     flags |= SQLITE_DESERIALIZE_FREEONCLOSE;
   }
   if (sqlite3_deserialize(database.handle(), "main", bytes, size, size, flags) != SQLITE_OK) {
@@ -279,7 +279,7 @@ void migrate(const Database& database, SchemaSteps steps) {
     return;
   }
   Transaction transaction(database, TransactionKind::kWrite);
-  // Another process may have taken the steps while this one waited for the lock.
+  // Another process may have migrated the file while this one waited for the lock.
   require_own_or_empty(database);
   for (const auto& step : steps.subspan(static_cast<std::size_t>(database.schema_version()))) {
     execute(database, std::string(step.contents));

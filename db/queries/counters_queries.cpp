@@ -28,7 +28,7 @@ RowId variant_of_template(const Database& database, const VariantRow& variant) {
 void save_counters(Database& database, const DeviceInfo& device, const Program& program, const Problem& problem,
                    const Conditions& conditions, const CountersRow& row) {
   Transaction transaction(database, TransactionKind::kWrite);
-  // As of ceilings: merged files sort by this time.
+  // Like the time of ceilings, this one never decreases: merged files sort by it.
   const std::string last = query_text(database, "SELECT measured_at FROM kernel_counters ORDER BY id DESC LIMIT 1");
   std::optional<RowId> variant;
   std::optional<std::string> algorithm;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is known of a device whatever the problem: its description, its ceilings, and what crashed or hung on its like.
+// What is known of a device apart from problems: its description, its ceilings, and what crashed or hung on its
+// architecture.
 #include <algorithm>
 
 #include "db/queries/queries.hpp"
@@ -21,7 +22,7 @@ std::optional<DeviceInfo> find_device(const Database& database, const std::strin
 
 void save_ceilings(Database& database, const DeviceInfo& device, const Program& program, const Ceilings& ceilings) {
   Transaction transaction(database, TransactionKind::kWrite);
-  // Never before the last, were the clock set back: merged files sort ceilings by this time.
+  // Never earlier than the last, even if the clock was set back: merged files sort ceilings by this time.
   const std::string last = query_text(database, "SELECT measured_at FROM ceilings ORDER BY id DESC LIMIT 1");
   insert_row(database,
              "INSERT INTO ceilings (device, environment, source, measured_at, ceilings_json)"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What pgtune asks. "Newest" means the highest id: rows are numbered in the order they were written.
+// Reading queries. "Newest" means the highest id: rows are numbered in the order of writing.
 #include <algorithm>
 
 #include "db/queries/queries.hpp"
@@ -11,8 +11,8 @@
 namespace pgtune::db {
 namespace {
 
-/// Newest trial of each variant of the template in searches under a ResultKey bound to ?1 to ?7, whatever other
-/// templates were searched with it, and its board.
+/// Newest trial of each variant of the template, and its board, in searches under a ResultKey bound to ?1 to ?7.
+/// Searches over further templates count too.
 constexpr std::string_view kNewestTrials =
     "WITH newest AS ("
     " SELECT max(trials.id) AS trial, device_uuid AS board"
@@ -62,7 +62,7 @@ constexpr std::string_view kBestColumns =
     " best.ratio, best.ratio_low, best.ratio_high, best.baseline_first_s, best.baseline_best_s, best.complete,"
     " best.answer_json";
 
-/// What kBestColumns are taken from, beside session_keys AS keys.
+/// The tables of kBestColumns, apart from session_keys AS keys.
 constexpr std::string_view kBestJoins =
     " JOIN sessions ON sessions.id = best.session JOIN devices ON devices.id = keys.device"
     " JOIN problems ON problems.id = keys.problem JOIN variants ON variants.id = best.variant"

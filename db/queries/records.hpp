@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the rest of pgtune gives to the database and gets from it: records of tuner/model, and rows for what only the
-// database knows (keys, whose sample it is). Times in seconds, sizes in bytes. Text named *_json is JSON that the
+// What pgtune stores in the database and reads from it: records of tuner/model, and rows for what only the database
+// knows (keys, the contender of a sample). Times in seconds, sizes in bytes. Text named *_json is JSON that the
 // database only stores.
 #pragma once
 
@@ -21,8 +21,7 @@ namespace pgtune::db {
 
 using RowId = std::int64_t;
 
-/// What measures: pgtune itself, and the system it runs on. With a device's driver and compilers this is a session's
-/// environment.
+/// The program that measures and its system. With a device's driver and compilers this is a session's environment.
 struct Program {
   std::string version, host_os;
 };
@@ -39,12 +38,12 @@ struct SessionRow {
   std::string device_class;  ///< DeviceClass::text(), and hardware its hardware()
   std::string hardware;
   std::string problem_key;
-  std::string template_name, template_hash;  ///< what was searched: a template, or a set of several
+  std::string template_name, template_hash;  ///< searched: a template, or a set of several
   std::string driver_branch;
   std::string conditions_key;   ///< canonical text
   std::string conditions_json;  ///< the same fields; written only
   std::string kind = "search";  ///< or "bench", "pipeline"
-  bool recorded = false;        ///< measured on another machine, by a recording: counts for no search here
+  bool recorded = false;        ///< measured on another machine, by a recording; no search here reuses it
   std::string started_at;       ///< UTC ISO 8601, set by the database layer
   std::string finished_at;      ///< empty while running or after a crash
   std::uint64_t seed = 0;
@@ -54,11 +53,11 @@ struct SessionRow {
 struct VariantRow {
   std::string key;  ///< unique inside a template
   std::string parameters_json;
-  TemplateRow origin = {};  ///< the variant's template; left empty in writing: the session's
+  TemplateRow origin = {};  ///< the variant's template; when writing, empty means the session's
 };
 
-/// A second build with the same key_hash, which must not be empty, is the first one again. Where a cubin lies and
-/// whether it came from the cache is not stored.
+/// Builds with the same key_hash, which must not be empty, are one build. The cubin's path and whether it came from the
+/// cache are not stored.
 struct TrialRow {
   VariantRow variant;
   std::optional<BuildInfo> build = {};  ///< absent when nothing was compiled
@@ -72,10 +71,11 @@ struct PastTrialRow {
   std::int64_t recorded_at_ms = 0;  ///< Unix time
 };
 
-/// Who is measured. In the table the idle GPU has a row too, with neither variant nor algorithm.
+/// What is measured. The idle GPU has a row too, with neither variant nor algorithm.
 using ContenderRow = std::variant<VariantRow, BaselineAlgorithm>;
 
-/// A contender's samples of rounds. In the floor, one algorithm has two in a round, told apart by position.
+/// A contender's samples of rounds. In the floor stage one algorithm has two samples in a round, which differ in
+/// position.
 struct ContenderSamplesRow {
   ContenderRow contender;
   std::vector<Sample> samples;
@@ -83,12 +83,12 @@ struct ContenderSamplesRow {
 
 struct EnergyWindowRow {
   std::optional<ContenderRow> contender = {};  ///< nothing: the idle GPU
-  int ordinal = 0;                             ///< of this contender's windows, from 0
+  int ordinal = 0;                             ///< number of the window within the contender, from 0
   EnergyWindow window = {};
 };
 
-/// Counters of one contender. A variant's origin must be there; an algorithm is named by its library and description,
-/// as no session numbers it.
+/// Counters of one contender. A variant must have its origin; an algorithm is named by library and description, as no
+/// session numbers it.
 struct CountersRow {
   std::variant<VariantRow, std::string> contender;
   std::string device_uuid = {}, measured_at = {};  ///< the board, UTC ISO 8601; in reading only
@@ -110,7 +110,7 @@ struct BestRow {
   double time_s = 0, tflops = 0, ratio = 0, ratio_low = 0, ratio_high = 0;
   double baseline_first_s = 0, baseline_best_s = 0;
   bool complete = false;
-  std::string answer_json;  ///< the whole answer as shown, for --json and for answering again
+  std::string answer_json;  ///< the whole answer as shown, for --json and for later answers
 };
 
 /// What `show` and `report` filter by; empty fields match everything. template_name and template_hash are the
@@ -120,7 +120,7 @@ struct BestFilter {
                              template_hash = {}, conditions_key = {}, winner_template = {};
   std::optional<bool> recorded = {};
   std::string kind = "search";  ///< or "bench", "pipeline"
-  bool each_board = false;      ///< the newest of every board instead of the newest of the class
+  bool each_board = false;      ///< the newest of each board instead of the newest of the class
 };
 
 /// Totals for `db info`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rounds and energy windows: what a session measures of its contenders beside each other.
+// Rounds and energy windows: a session's measurements that compare contenders.
 #include "db/queries/queries.hpp"
 #include "db/queries/records.hpp"
 #include "db/queries/row_lookup.hpp"
@@ -9,7 +9,7 @@
 namespace pgtune::db {
 namespace {
 
-/// Without a contender: the idle GPU's.
+/// Empty: the idle GPU's.
 RowId contender_row(const Database& database, RowId session, const std::optional<ContenderRow>& contender) {
   std::optional<RowId> variant;
   std::optional<int> algorithm;
@@ -24,7 +24,7 @@ RowId contender_row(const Database& database, RowId session, const std::optional
                         session, variant, algorithm);
 }
 
-/// What read_contender() reads; from kContenderJoins.
+/// The columns that read_contender() reads; from kContenderJoins.
 constexpr const char* kContenderColumns =
     "variants.key, variants.parameters_json, templates.name, templates.content_hash, algorithm";
 constexpr int kContenderColumnCount = 5;
@@ -63,7 +63,7 @@ std::vector<ContenderSamplesRow> read_rounds(Statement& statement) {
     statement >> id;
     if (rows.empty() || id != last) {
       auto contender = read_contender(statement);
-      if (!contender) continue;  // the idle GPU has no samples of rounds; only a damaged file says so
+      if (!contender) continue;  // the idle GPU has no samples of rounds: the file is damaged
       rows.push_back({std::move(*contender), {}});
       last = id;
     } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finding or making rows by what they hold. For queries inside a write transaction of their own.
+// Finds or inserts rows by their content. For queries inside their own write transaction.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace pgtune::db {
 
-/// `select` gives one integer, a row's id.
+/// `select` returns one integer, a row's id.
 template <typename... Values>
 [[nodiscard]] std::optional<RowId> find_row(const Database& database, std::string_view select,
                                             const Values&... values) {
@@ -49,7 +49,7 @@ RowId find_or_insert(const Database& database, std::string_view select, std::str
 
 [[nodiscard]] RowId device_row(const Database& database, const DeviceInfo& device);
 [[nodiscard]] RowId environment_row(const Database& database, const DeviceInfo& device, const Program& program);
-/// Throws Error where there is no such session.
+/// Throws Error if there is no such session.
 [[nodiscard]] RowId template_of_session(const Database& database, RowId session);
 [[nodiscard]] std::optional<RowId> find_variant(const Database& database, RowId template_id, const std::string& key);
 [[nodiscard]] RowId template_row_id(const Database& database, const TemplateRow& row);
@@ -65,9 +65,9 @@ struct CheckColumns {
   std::optional<double> max_error, norm_error;
 };
 [[nodiscard]] CheckColumns check_columns(const std::optional<CheckReport>& check);
-/// Notes that the session ended now. Throws Error where there is no such session.
+/// Stores that the session ended now. Throws Error if there is no such session.
 void end_session(const Database& database, RowId session);
-/// Of the table of builds, which keeps no place in a cache.
+/// The columns of the table of builds, which stores no path of a cache.
 [[nodiscard]] const RecordColumns<BuildInfo>& build_columns();
 
 // The columns that samples of trials and samples of rounds share.
@@ -75,10 +75,10 @@ void end_session(const Database& database, RowId session);
 /// A sample's own columns; its stage is a row that samples share.
 [[nodiscard]] const RecordColumns<Sample>& sample_columns();
 
-/// What read_sample() reads, of a samples table joined with stages.
+/// The columns that read_sample() reads from a samples table joined with stages.
 [[nodiscard]] std::string selected_sample_columns();
 
-/// Throws Error for an unknown stage, and for what no measurement gives.
+/// Throws Error for an unknown stage, and for values that no measurement gives.
 [[nodiscard]] Sample read_sample(Statement& statement);
 
 }  // namespace pgtune::db

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reading what a file holds, which may come from elsewhere: text, words and numbers that no pgtune writes are errors,
-// never something to compute with.
+// Reads the content of a file that may come from elsewhere. Text, words and numbers that pgtune cannot have written are
+// errors.
 #pragma once
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ template <typename Record>
   return std::move(*record);
 }
 
-/// The record in the one text that `select` gives, if it gives any; `what` names it in an Error.
+/// The record in the one text that `select` returns, if any; `what` names it in an Error.
 template <typename Record, typename... Values>
 [[nodiscard]] std::optional<Record> find_record(const Database& database, std::string_view select, const char* what,
                                                 const Values&... values) {
@@ -55,13 +55,13 @@ template <NamedEnum Enum>
   return known_word(enumerator_of<Enum>(word), word, what);
 }
 
-/// Of the text in a session's conditions_key. Throws Error.
+/// Parses the text of a session's conditions_key. Throws Error.
 [[nodiscard]] inline Conditions conditions_of(const std::string& key) {
   const auto parsed = parse_conditions(key);
   return known_word(parsed ? std::optional(*parsed) : std::nullopt, key, "text of conditions");
 }
 
-/// Throws Error where the record's validate() objects.
+/// Throws Error if the record's validate() fails.
 template <typename Record>
 void require_valid(const Record& record) {
   if (const auto valid = record.validate(); !valid)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What pgtune writes, each call one transaction.
+// Writing queries; each call is one transaction.
 #include <sqlite3.h>
 
 #include <algorithm>

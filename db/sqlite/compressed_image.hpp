@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Databases compressed by zstd, as recordings ship.
+// Databases compressed by zstd; recordings ship in this form.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,14 @@ struct Image {
 
 /// Whether the bytes begin as zstd's frames do (RFC 8878, section 3.1.1).
 [[nodiscard]] bool is_compressed(std::span<const std::byte> bytes);
-/// By the name, .zst: to open the file beside SQLite would drop the locks of this process's connections to it.
+/// Decides by the name's suffix .zst: opening and closing the file outside SQLite would drop the locks of this
+/// process's connections to it.
 [[nodiscard]] bool is_compressed(const std::filesystem::path& path);
 
-/// Throws Error where the bytes are damaged or claim more than 1 GiB.
+/// Throws Error if the bytes are damaged or claim more than 1 GiB.
 [[nodiscard]] Image decompress(std::span<const std::byte> bytes, const std::string& origin);
 [[nodiscard]] Image decompress_file(const std::filesystem::path& path);
-/// Replaces the file's bytes by compressed ones. Throws Error where it cannot be written.
+/// Replaces the file's bytes by compressed ones. Throws Error if it cannot be written.
 void compress_file(const std::filesystem::path& path);
 
 }  // namespace pgtune::db

@@ -14,7 +14,7 @@ namespace pgtune::db {
 class Digest {
  public:
   Digest();
-  /// Each piece ends where it ends: "ab" and "c" is not "a" and "bc".
+  /// Boundaries between pieces count: "ab" and "c" differ from "a" and "bc".
   void add(std::string_view piece);
   /// 32 hexadecimal digits of what was added so far.
   [[nodiscard]] std::string text() const;

@@ -27,8 +27,8 @@ std::int32_t big_endian(std::span<const std::byte> bytes, std::size_t offset) {
   return static_cast<std::int32_t>(value);
 }
 
-/// Reads through SQLite: closing a file that was opened beside it would drop the locks that another connection of this
-/// process holds on it (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+/// Reads through SQLite: closing a file opened outside it would drop the locks that another connection of this process
+/// holds on it (https://www.sqlite.org/howtocorrupt.html, section 2.2).
 std::size_t read_begin(const std::filesystem::path& path, const std::string& origin,
                        std::array<char, kHeaderBytes>& buffer) {
   sqlite3* handle = nullptr;
@@ -72,7 +72,7 @@ std::optional<FileHeader> require_own_file(const std::filesystem::path& path, co
   if (!header) {
     throw Error(origin + " is not a pgtune database: it is no SQLite file. Name another file with --db", 0);
   }
-  // A file killed at birth has no id yet; the schema decides then.
+  // A file whose creation was interrupted has no id yet; then the schema decides.
   if (header->application_id != 0) {
     require_own_schema(header->application_id, header->user_version, origin);
   }

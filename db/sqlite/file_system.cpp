@@ -48,11 +48,11 @@ constexpr std::array<std::uint32_t, 24> kNetworkTypes{
 
 JournalPolicy journal_policy(std::uint32_t file_system_type) {
   if (std::find(kNetworkTypes.begin(), kNetworkTypes.end(), file_system_type) != kNetworkTypes.end()) {
-    // The write-ahead log needs memory shared by all who have the file open, which hosts do not have.
+    // The write-ahead log needs memory shared by all processes that have the file open; different hosts share none.
     return {"delete", "full"};
   }
-  // With a write-ahead log, NORMAL skips the sync after each commit: a killed process loses nothing that was committed,
-  // a power failure may lose the last transactions (of a search that then repeats them) but never damages the file.
+  // With a write-ahead log, NORMAL skips the sync after each commit. A killed process loses nothing that was committed.
+  // A power failure may lose the last transactions, whose trials the search then repeats, but never damages the file.
   return {"wal", "normal"};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a database file asks of its file system: access, and the journal that is safe there.
+// Access to a database file's folder, and the journal mode that is safe on its file system.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ struct JournalPolicy {
   std::string synchronous;  ///< PRAGMA synchronous
 };
 
-/// Policy for a file system type as statfs(2) gives it.
+/// Policy for a file system type of statfs(2).
 [[nodiscard]] JournalPolicy journal_policy(std::uint32_t file_system_type);
 /// Policy for the folder that holds the database.
 [[nodiscard]] JournalPolicy journal_policy(const std::filesystem::path& folder);
 
-/// Makes the folder of a database and those above it. Throws Error.
+/// Creates the folder of a database and its parents. Throws Error.
 void create_folder(const std::filesystem::path& folder);
 
 /// May this process (by effective user) write to the existing file or folder?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The columns of a table that keep a record of the model (tuner/util/fields.hpp): their names are the fields' names, so
-// that a new field needs a column of the schema and nothing here.
+// The columns of a table that store a record of the model (tuner/util/fields.hpp). Their names are the fields' names,
+// so a new field needs only a column in the schema.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace pgtune::db {
 
-/// All fields of the record but those that a table does not keep, or keeps in another form. They are numbers, truth
-/// values, text or optional numbers, in the order in which the record names them.
+/// All fields of the record except those that a table does not store, or stores in another form. They are numbers,
+/// truth values, text or optional numbers, in the record's order.
 template <HasFields Record>
 class RecordColumns {
  public:

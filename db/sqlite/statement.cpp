@@ -144,7 +144,7 @@ void Statement::throw_impossible(const std::string& value, int column) const {
 }
 
 void Statement::rewind() {
-  // Its code repeats the error of the last step, which was reported then.
+  // The return code repeats the error of the last step, which was reported already.
   sqlite3_reset(statement_);
 }
 
@@ -201,7 +201,7 @@ bool is_disk_full(sqlite3* handle, int primary_code) {
          (primary_code == SQLITE_IOERR && (system_error == ENOSPC || system_error == EDQUOT));
 }
 
-/// Where a failed COMMIT is concerned, SQLite may not know the system's error any more.
+/// After a failed COMMIT, SQLite may have lost the system's error.
 bool hit_file_size_limit(sqlite3* handle, int extended_code) {
   const int system_error = sqlite3_system_errno(handle);
   rlimit limit{};
@@ -210,7 +210,7 @@ bool hit_file_size_limit(sqlite3* handle, int extended_code) {
           (system_error == 0 && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY));
 }
 
-/// SQLite reports failing to make a journal as an input/output error or as "unable to open".
+/// SQLite reports a journal that it cannot create as an input/output error or as "unable to open".
 bool lacks_descriptors(sqlite3* handle, int primary_code) {
   const int system_error = sqlite3_system_errno(handle);
   return (primary_code == SQLITE_CANTOPEN || primary_code == SQLITE_IOERR) &&
@@ -300,7 +300,7 @@ void append_json(std::string& out, const Value& value) {
 Transaction::Transaction(const Database& database, TransactionKind kind) : database_(database) {
   execute(database_, kind == TransactionKind::kWrite ? "BEGIN IMMEDIATE" : "BEGIN");
   open_ = true;
-  // The lock is held, so what the file is now it stays until the end.
+  // The lock is held, so the file cannot change until the end.
   if (kind == TransactionKind::kWrite && database_.schema_version() > kSchemaVersion) {
     execute(database_, "ROLLBACK");
     open_ = false;

@@ -18,13 +18,13 @@ struct sqlite3;
 
 namespace pgtune::db {
 
-/// Any column's value, for code that copies or prints rows without knowing them.
+/// Any column's value, for code that copies or prints rows of any table.
 using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
 
-/// Whether a measurement can have given the number: it is finite and not negative. (SQLite stores no NaN.)
+/// Whether a measurement can give the number: it is finite and not negative. (SQLite stores no NaN.)
 [[nodiscard]] bool is_measured(double value);
 
-/// Runs one or more statements that give no rows. Throws Error.
+/// Runs one or more statements that return no rows. Throws Error.
 void execute(const Database& database, const std::string& sql);
 
 /// Must not outlive its database. All functions throw Error.
@@ -63,13 +63,13 @@ class Statement {
 
   Statement& operator>>(std::int64_t& value);
   Statement& operator>>(std::uint64_t& value);
-  /// Throws Error where the number needs more bits.
+  /// Throws Error if the number needs more bits.
   Statement& operator>>(int& value);
   Statement& operator>>(bool& value);
   /// Every real number of pgtune's tables was measured: throws Error for one that is_measured() denies.
   Statement& operator>>(double& value);
   Statement& operator>>(std::optional<double>& value);
-  /// UTF-8, whatever the file holds: U+FFFD stands for each byte that is none. NULL reads as an empty string.
+  /// Always UTF-8: U+FFFD replaces each invalid byte. NULL reads as an empty string.
   Statement& operator>>(std::string& value);
   /// Throws Error for a word that names no enumerator.
   template <NamedEnum Enum>
@@ -83,9 +83,9 @@ class Statement {
   }
   /// Numbers as they are.
   Statement& operator>>(Value& value);
-  /// Whether the next column is NULL; does not move on.
+  /// Whether the next column is NULL; does not advance.
   [[nodiscard]] bool next_is_null() const;
-  /// Moves on by some columns.
+  /// Skips columns.
   void skip(int columns) { column_ += columns; }
 
  private:
@@ -132,7 +132,7 @@ class Statement {
 /// Throws Error for the connection's last failure. `origin` names the database in the message.
 [[noreturn]] void throw_sqlite_error(sqlite3* handle, const std::string& origin);
 
-// Column values as JSON, for dumps: nlohmann's, but for the infinities that a file from elsewhere may hold.
+// Column values as JSON, for dumps. Differs from nlohmann's for infinities, which a file from elsewhere may hold.
 
 /// `text` between quotes. Bytes that are no UTF-8 become U+FFFD.
 void append_json(std::string& out, std::string_view text);
@@ -143,7 +143,7 @@ void append_json(std::string& out, const Value& value);
 
 enum class TransactionKind {
   kRead,   ///< several queries see one state
-  kWrite,  ///< takes the write lock at once, waiting for other processes: a lock taken later could not wait
+  kWrite,  ///< takes the write lock at the start, waiting for other processes: a lock taken later could not wait
 };
 
 /// Rolls back unless committed. Does not nest.

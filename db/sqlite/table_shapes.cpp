@@ -38,7 +38,7 @@ TableShape read_shape(const Database& database, const std::string& name) {
     column.refers_to = references[column.name];
   }
   shape.primary_key = texts(database, "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk", name);
-  // The table's own UNIQUE constraint; an index added beside it is a matter of speed.
+  // The table's own UNIQUE constraint; further indexes only serve speed.
   const auto unique = texts(database, "SELECT name FROM pragma_index_list(?1) WHERE origin = 'u' ORDER BY seq", name);
   if (!unique.empty()) {
     shape.unique_key = texts(database, "SELECT name FROM pragma_index_info(?1) ORDER BY seqno", unique.front());

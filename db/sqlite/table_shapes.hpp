@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How the tables hang together, read from the schema itself, so that dump, merge and prune know a new table or column
-// without being told.
+// The relations between tables, read from the schema, so that dump, merge and prune need no change for a new table or
+// column.
 //
-// A table's rows belong to a session, directly or through another row (trials, samples of a trial); or are looked up by
-// what they hold (devices, variants, outcomes) and shared, with an id and a UNIQUE constraint; or stand for themselves
-// (ceilings), with an id and best with a column named *_at that says when.
+// There are three kinds of tables. Rows may belong to a session, directly or through another row (trials, samples of a
+// trial). Shared rows are looked up by content (devices, variants, outcomes) and have an id and a UNIQUE constraint.
+// Independent rows (ceilings) have an id and, preferably, a time in a column named *_at.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@
 namespace pgtune::db {
 
 inline constexpr const char* kSessionTable = "sessions";
-/// The column of rows that others refer to.
+/// The column that other rows refer to.
 inline constexpr const char* kIdColumn = "id";
 
 struct ColumnShape {
@@ -30,25 +30,25 @@ struct TableShape {
   std::vector<ColumnShape> columns;  ///< in the order of the schema, with the id
   std::vector<std::string> primary_key;
   std::vector<std::string> unique_key;  ///< of a table of shared rows
-  std::string owner;                    ///< the table whose rows these belong to, else empty
+  std::string owner;                    ///< the table that owns these rows, else empty
   std::string owner_column;
   [[nodiscard]] bool has_id() const { return primary_key.size() == 1 && primary_key.front() == kIdColumn; }
 };
 
 class TableShapes {
  public:
-  /// Of the schema this program writes, found out once in a process. Throws Error.
+  /// The relations in the schema that this program writes, read once in a process. Throws Error.
   [[nodiscard]] static const TableShapes& of_this_program();
 
   [[nodiscard]] const TableShape& table(const std::string& name) const { return tables_.at(name); }
   [[nodiscard]] const std::map<std::string, TableShape>& tables() const { return tables_; }
-  /// Tables whose rows belong to rows of `owner`, by name.
+  /// Tables with rows that belong to rows of `owner`, by name.
   [[nodiscard]] const std::vector<std::string>& owned_by(const std::string& owner) const;
-  /// Tables of rows that others share, each after those it refers to.
+  /// Tables of shared rows, each after those it refers to.
   [[nodiscard]] const std::vector<std::string>& shared() const { return shared_; }
-  /// Tables of rows that nobody refers to and that belong to no session, by name.
+  /// Tables of independent rows: no row refers to them, and they belong to no session. By name.
   [[nodiscard]] const std::vector<std::string>& standalone() const { return standalone_; }
-  /// Where rows of `table` are referred to: table and column.
+  /// The tables and columns that refer to rows of `table`.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> references_to(const std::string& table) const;
 
  private:

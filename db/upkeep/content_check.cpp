@@ -11,7 +11,7 @@ namespace pgtune::db {
 namespace {
 
 constexpr std::size_t kMostProblems = 100;
-/// SQLite has no unsigned integers: a seed's bits are kept, its sign means nothing.
+/// SQLite has no unsigned integers: a seed's bits are stored, and its sign means nothing.
 constexpr const char* kSeedColumn = "seed";
 
 std::optional<std::string> impossible_number(const ColumnShape& column, const Value& value) {

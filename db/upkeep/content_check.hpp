@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether the values in the tables are such as pgtune writes. SQLite's own checks know types and references only.
+// Checks whether pgtune can have written the values in the tables. SQLite's own checks cover only types and references.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,15 @@
 
 namespace pgtune::db {
 
-/// What is wrong with a value, in a few words; nothing where it may stand in its column.
+/// What is wrong with a value, in a few words; nothing if its column allows it.
 using ColumnCheck = std::function<std::optional<std::string>(const Value&)>;
-/// What the columns hold, by "table.column", said by those who read them. NULL is not asked about.
+/// The check of each column, by "table.column"; its reader provides it. NULL is not checked.
 using ColumnChecks = std::map<std::string, ColumnCheck>;
 
-/// What Database::check() finds; where that is nothing, one line for each value that pgtune cannot have written, with
-/// its table, row and column: what `checks` refuse, real numbers that no measurement gives, and negative integers.
-/// Columns are taken from the schema, so new ones are covered. Ends after the first hundred. Throws Error.
+/// Returns what Database::check() finds. If that is nothing, returns one line with table, row and column for each value
+/// that pgtune cannot have written. These are values that `checks` refuse, real numbers that no measurement gives, and
+/// negative integers. Columns are taken from the schema, so new ones are covered. Stops after the first hundred. Throws
+/// Error.
 [[nodiscard]] std::vector<std::string> damage(const Database& database, const ColumnChecks& checks);
 
 }  // namespace pgtune::db

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Looking after a database: check, vacuum, compact copy.
+// Maintenance of a database: check, vacuum, compact copy.
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -94,10 +94,10 @@ void Database::write_compact_copy(const fs::path& path) const {
   fs::remove(temporary, error);
   try {
     const QueryOnlyLifted lifted(*this);
-    // The copy gets the default journal, a rollback journal, whatever this database's.
+    // The copy gets the default journal, a rollback journal, also if this database uses another.
     Statement(*this, "VACUUM INTO ?1").bind(temporary.string()).run();
     if (is_compressed(path)) compress_file(temporary);
-    // SQLite does not sync such a copy: without this, a power failure could leave the name with half of its pages.
+    // SQLite does not sync such a copy: without this, a power failure could leave a file with half of its pages.
     sync_to_disk(temporary);
     fs::rename(temporary, absolute);
     sync_to_disk(absolute.parent_path());

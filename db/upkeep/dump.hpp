@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Everything a database holds as JSON lines, in an order and with words that do not depend on the file: ids are
-// replaced by what they stand for. Two databases hold the same exactly when their dumps are equal.
+// The whole content of a database as JSON lines. Order and text do not depend on the file: ids are replaced by the rows
+// that they refer to. Two databases have the same content exactly if their dumps are equal.
 #pragma once
 
 #include <functional>
@@ -16,17 +16,16 @@ namespace pgtune::db {
 /// Takes one line, without its end.
 using LineSink = std::function<void(const std::string& line)>;
 
-/// Writes sessions one by one; what it remembers of shared rows is bounded by one session's.
+/// Writes sessions one by one; it keeps only one session's shared rows in memory.
 class Dump {
  public:
   /// Both must outlive the dump. Throws Error, as all functions do.
   Dump(const Database& database, const TableShapes& shapes);
 
-  /// {"table":"sessions","session":UID,...}, then one line a row that belongs to it, with the rows below that row
-  /// inside it: {"table":"trials","session":UID,...,"samples":[...]}.
+  /// {"table":"sessions","session":UID,...}, then one line per row that belongs to it, with that row's own rows inside:
+  /// {"table":"trials","session":UID,...,"samples":[...]}.
   void session(const std::string& uid, RowId id, const LineSink& sink);
-  /// A row that belongs to no session: its id, the time it says (empty where it has none) and its line,
-  /// {"table":"ceilings",...}.
+  /// A row that belongs to no session: its id, its time (empty if it has none) and its line, {"table":"ceilings",...}.
   using StandaloneSink = std::function<void(RowId id, const std::string& time, const std::string& line)>;
   /// The rows of one table, in no order.
   void standalone(const std::string& table, const StandaloneSink& sink);

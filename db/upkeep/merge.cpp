@@ -177,7 +177,7 @@ class Input {
   SessionCopier copier_;
 };
 
-/// How much an input knows of a session.
+/// How complete an input's copy of a session is.
 struct Knowledge {
   bool finished = false;
   std::int64_t rows = 0;
@@ -249,7 +249,7 @@ class Merge {
     }
   }
 
-  /// Among equals the first input, which then differs from the others in nothing.
+  /// Among equals the first input is taken, which then does not differ from the others.
   Candidate choose(const std::string& uid, const std::vector<Candidate>& candidates) {
     Candidate best = candidates.front();
     for (std::size_t i = 1; i < candidates.size(); ++i) {

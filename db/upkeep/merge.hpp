@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Several databases into one. The result depends on what the inputs hold, not on their order or how often one is named.
+// Merges several databases into one. The result depends on the inputs' content, not on their order or on repeated
+// inputs.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +25,9 @@ class SessionCopier {
   SessionCopier(const Database& source, const Database& target, const TableShapes& shapes)
       : source_(source), target_(target), shapes_(shapes) {}
 
-  /// Everything that belongs to the session. Rows it shares are found in the target by what they hold, or added.
+  /// Copies everything that belongs to the session. Shared rows are found in the target by content, or added.
   void copy(RowId session);
-  /// One row that belongs to no session; replaces one with the same unique key.
+  /// Copies one row that belongs to no session; it replaces one with the same unique key.
   void copy_standalone(const std::string& table, RowId id);
 
  private:
@@ -44,14 +45,14 @@ class SessionCopier {
   std::map<std::string, std::unique_ptr<Statement>> inserts_, finds_;
 };
 
-/// Puts a session of a recording into `target`, marked as recorded: it answers for no measurement. Nothing where its
-/// uid is there already. One transaction. Throws Error.
+/// Copies a session of a recording into `target`, marked as recorded: no search reuses its measurements. Does nothing
+/// if its uid exists there. One transaction. Throws Error.
 void store_recorded(const Database& recording, RowId session, Database& target);
 
 struct MergedInput {
   std::filesystem::path path;
-  std::int64_t sessions = 0;  ///< that it holds
-  std::int64_t taken = 0;     ///< of these, the ones that were taken from it
+  std::int64_t sessions = 0;  ///< in the input
+  std::int64_t taken = 0;     ///< of these, the ones taken from it
 };
 
 struct MergeReport {
@@ -59,12 +60,12 @@ struct MergeReport {
   std::int64_t sessions = 0;        ///< of the output
 };
 
-/// Writes the sessions of all inputs, and the ceilings, into a new file. A session that several inputs hold (by its
-/// uid) is taken once, from the input that knows most of it: finished rather than not, then with more rows. Sessions
-/// are numbered by uid, so that in the output, too, a later one is newer; rows that belong to no session are dropped.
-/// No input is changed. The output is one file without a log, appears at once under its name and is equal byte for byte
-/// whatever the inputs' order. Throws Error where an input is missing, not pgtune's, of another schema or damaged (by
-/// damage(), with `checks`), where the output exists or cannot be written; nothing is written then.
+/// Writes the sessions of all inputs, and the ceilings, into a new file. A session in several inputs (by its uid) is
+/// taken once, from the most complete input: finished before unfinished, then the one with more rows. Sessions are
+/// numbered by uid, so that a later one is newer in the output, too; rows that belong to no session are dropped. No
+/// input is changed. The output is one file without a log, appears atomically under its name and is equal byte for byte
+/// for any order of inputs. Throws Error, and writes nothing, if an input is missing, not pgtune's, of another schema
+/// or damaged (by damage(), with `checks`), or if the output exists or cannot be written.
 [[nodiscard]] MergeReport merge(const std::vector<std::filesystem::path>& inputs, const std::filesystem::path& output,
                                 const ColumnChecks& checks = {});
 

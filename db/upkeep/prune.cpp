@@ -29,11 +29,11 @@ std::set<RowId> recently_active(const Database& database) {
   return active;
 }
 
-/// Of each session those whose trials its finalists came from: a search goes on with what an interrupted one tried.
+/// By session: the earlier sessions that tried its finalists. A search continues from the trials of an interrupted one.
 std::map<RowId, std::set<RowId>> lenders(const Database& database) {
   Statement statement(database,
-                      // CROSS JOIN keeps the order: by variant first, one that many problems share would be joined
-                      // with itself.
+                      // CROSS JOIN keeps the order: with the variant first, one that many problems share would be
+                      // joined with itself.
                       "SELECT DISTINCT borrowing.id, lending.id FROM contenders"
                       " JOIN sessions AS borrowing ON borrowing.id = contenders.session"
                       " CROSS JOIN sessions AS lending ON lending.problem = borrowing.problem"
@@ -50,13 +50,13 @@ std::map<RowId, std::set<RowId>> lenders(const Database& database) {
   return lenders;
 }
 
-/// Judges sessions, which come newest first.
+/// Decides for each session; sessions come newest first.
 class Judge {
  public:
   Judge(const PruneRules& rules, const Database& database)
       : rules_(rules), active_(recently_active(database)), lenders_(lenders(database)) {}
 
-  /// Why the session goes; empty where it stays.
+  /// Why the session is dropped; empty if it stays.
   std::string reason(const SessionRow& session) {
     std::string reason = broken_rule(session);
     if (reason.empty()) needed_.merge(std::set(lenders_[session.id]));
@@ -85,7 +85,7 @@ class Judge {
   PruneRules rules_;
   std::set<RowId> active_;
   std::map<RowId, std::set<RowId>> lenders_;
-  std::set<RowId> needed_;  ///< their trials are in the answers of sessions that stay
+  std::set<RowId> needed_;  ///< answers of sessions that stay use their trials
   std::map<Question, std::int64_t> finished_;
 };
 

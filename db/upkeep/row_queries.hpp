@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows of any table, in an order that depends on what they hold and not on the file they are in.
+// Rows of any table, in an order that depends on their content and not on their file.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace pgtune::db {
 
 using Row = std::vector<Value>;
 
-/// One row of a table with an id; empty where there is none.
+/// One row of a table with an id; empty if there is none.
 [[nodiscard]] Row row_by_id(const Database& database, const TableShape& shape, RowId id);
 
 /// All rows of a table, in the order of its primary key.
@@ -33,7 +33,7 @@ class AllRows {
 class OwnedRows {
  public:
   OwnedRows(const Database& database, const TableShapes& shapes, const std::string& table);
-  /// Begins anew with the rows of `owner`.
+  /// Restarts with the rows of `owner`.
   void begin(RowId owner) { statement_.bind(owner); }
   /// The next row; false at the end.
   [[nodiscard]] bool next(Row& row);
