@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pgtune ladder: named variants, from the simplest kernel to the tuned one, measured side by side and explained.
+// pgtune ladder: named variants, from the simplest kernel to the tuned one, measured in the same rounds and explained.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 /// their launches.
 constexpr double kSlowestInRounds = 4;
 
-/// What the command line asks for.
+/// The options of the command line.
 struct LadderTask {
   MeasuringOptions measuring;
   Problem problem;
@@ -42,7 +42,7 @@ FindBest stored_best(session::Store& store, const Problem& problem, const Device
   };
 }
 
-/// Of a ladder on which nothing was built or measured yet.
+/// The outcome of a ladder before anything is built or measured.
 LadderOutcome bare_outcome(const LadderTask& task, const LadderPlan& plan, const DeviceInfo& device,
                            const std::string& description, const Conditions& conditions) {
   LadderOutcome out;
@@ -98,7 +98,7 @@ session::BenchRequest bench_request(const LadderPlan& plan, int rounds) {
   return request;
 }
 
-/// Hands a bench's results to the rungs they belong to.
+/// Assigns a bench's results to their rungs.
 void take_results(LadderOutcome& out, const LadderPlan& plan, session::BenchResult result) {
   const auto take = [&](RungResult& rung, const std::vector<session::RankedVariant>& rows, bool in_rounds) {
     for (const session::RankedVariant& row : rows) {
@@ -174,7 +174,7 @@ class LadderCommand final : public Command {
         .group(group);
     app.add_flag("--counters", counters_, "Stalls and FMA-pipe use too, read by the toolkit's profiler (ncu)")
         .group(group);
-    // No energy: windows of seconds for each rung.
+    // Energy is not measured: it would take seconds per rung.
     measuring_.add_to(app, {.group = group, .architectures = true, .energy = false});
   }
 

@@ -30,7 +30,7 @@ using nlohmann::json;
 constexpr int kLadderSchema = 1;
 constexpr std::size_t kMaxRungs = 256;
 
-/// What is wrong with the file; never leaves parse_ladder().
+/// An error in the file; parse_ladder() catches it.
 struct LadderProblem : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -111,7 +111,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The ladder, and the folder that its templates' paths are relative to.
+/// The ladder, and the base folder of its templates' relative paths.
 std::pair<Ladder, fs::path> load_ladder(const std::string& selector) {
   if (!Catalogue::is_path(selector)) return {value_or_throw(parse_ladder(built_in_ladder(selector), selector)), {}};
   std::ifstream file(selector);
@@ -122,7 +122,7 @@ std::pair<Ladder, fs::path> load_ladder(const std::string& selector) {
   return {value_or_throw(parse_ladder(text.str(), selector)), fs::path(selector).parent_path()};
 }
 
-/// Where a rung names a template by path, the path seen from here.
+/// If a rung names a template by path: that path, relative to the current folder.
 std::string seen_from_here(const std::string& template_selector, const fs::path& folder) {
   return Catalogue::is_path(template_selector) ? (folder / template_selector).string() : template_selector;
 }
@@ -138,7 +138,7 @@ void add(std::vector<space::TemplateDefinition>& definitions, space::TemplateDef
   }
 }
 
-/// The fastest answer of any search that may have been made: over all templates, or over one of them.
+/// The fastest answer of all stored searches, over all templates or over one of them.
 std::optional<StoredBest> fastest(const space::TemplateSet& all, const space::TemplateSet& usual,
                                   const FindBest& find_best) {
   std::vector<space::TemplateSet> searched{usual};

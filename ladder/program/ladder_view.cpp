@@ -24,7 +24,7 @@ constexpr const char* kNothing = "-";
 
 std::string place_text(std::size_t index) { return std::to_string(index + 1); }
 
-/// How much faster a rung is than the one before it that has a time; 0 where there is none.
+/// How many times faster a rung is than the last one before it with a time; 0 if there is none.
 double gain_at(const std::vector<RungResult>& rungs, std::size_t index) {
   if (!rungs[index].measured) return 0;
   for (std::size_t before = index; before-- > 0;) {
@@ -33,7 +33,7 @@ double gain_at(const std::vector<RungResult>& rungs, std::size_t index) {
   return 0;
 }
 
-/// Bits of an instruction's accesses, narrowest first: "32+128".
+/// Widths of an instruction's accesses in bits, narrowest first: "32+128".
 std::string width_text(const SassCounts& code, std::string_view name) {
   constexpr std::array kWidths{8, 16, 32, 64, 128};
   std::array<bool, kWidths.size()> used{};
@@ -53,7 +53,7 @@ std::string width_text(const SassCounts& code, std::string_view name) {
   return text;
 }
 
-/// Where a GEMM's instructions are looked for: in its main loop, else in all of its code.
+/// The instructions to count: those of a GEMM's main loop if it is known, else all.
 const SassCounts& hot_code(const RungBuild& build) { return build.loop ? *build.loop : *build.code; }
 
 /// The way into shared memory or registers: "LDG 128", "LDGSTS 32+128", "TMA".
@@ -155,7 +155,7 @@ std::string paragraph(const std::string& text) {
   return out;
 }
 
-/// What is built and measured, and what could not be.
+/// Prints what was built and measured, and what could not be.
 std::string rung_list(const LadderOutcome& outcome) {
   std::string out;
   for (std::size_t i = 0; i < outcome.rungs.size(); ++i) {

@@ -17,7 +17,7 @@
 
 namespace pgtune::tool {
 
-/// What the compiler made of a rung.
+/// The compiler's results for a rung.
 struct RungBuild {
   BuildInfo info;
   LaunchPlan plan;
@@ -28,10 +28,11 @@ struct RungBuild {
 
 struct RungResult {
   PlannedRung planned;
-  std::string failure;  ///< why a rung with a variant has no time, where it should have one
+  std::string failure;  ///< why a rung with a variant has no time although it should
   std::optional<RungBuild> build;
   std::optional<session::RankedVariant> measured;
-  bool in_rounds = false;                  ///< measured in rounds with cuBLASLt; false: alone, it is too slow for them
+  bool in_rounds = false;                  ///< measured in rounds with cuBLASLt; false: alone, because it is too slow
+                                           ///< for them
   std::optional<KernelCounters> counters;  ///< of its longest kernel
 };
 
@@ -48,8 +49,8 @@ struct LadderOutcome {
   std::string baseline;                         ///< BaselineReport::name()
   double baseline_best_s = 0;                   ///< 0: not measured
   std::string sass_problem;                     ///< why there is no machine code
-  std::optional<std::string> counters_problem;  ///< why there are no counters; nothing where none were asked for
-  bool counters = false;                        ///< asked for
+  std::optional<std::string> counters_problem;  ///< why there are no counters; empty if none were requested
+  bool counters = false;                        ///< requested
   double elapsed_s = 0;
 };
 

@@ -80,7 +80,7 @@ void read_ladder_counters(const std::filesystem::path& worker, const std::atomic
   CounterRequest request{.gpu = outcome.device.uuid, .prepare = {outcome.problem, outcome.conditions}};
   std::vector<RungResult*> rungs;
   for (RungResult& rung : outcome.rungs) {
-    // Who was right and fast enough to be timed can be launched again without surprises.
+    // A rung that was right and fast enough to be timed can safely be launched again.
     if (!rung.measured || !rung.build) continue;
     rungs.push_back(&rung);
     request.variants.push_back({*rung.planned.variant, rung.build->plan, rung.build->info});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the compiler made of a ladder's rungs, and the hardware counters of each: a worker launches it once, under the
+// The compiler's results for a ladder's rungs, and each rung's hardware counters: a worker launches it once, under the
 // profiler.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace pgtune::tool {
 
-/// Notes a rung's build. Precondition: the rung has a variant of `templates`. Throws CommandError (usage): a plan that
-/// cannot be made.
+/// Stores a rung's build. Precondition: the rung has a variant of `templates`. Throws CommandError (usage) if its
+/// launch plan cannot be made.
 void take_build(RungResult& rung, BuildInfo info, const space::TemplateSet& templates, const Problem& problem,
                 const DeviceInfo& device);
 
@@ -19,11 +19,11 @@ void take_build(RungResult& rung, BuildInfo info, const space::TemplateSet& temp
 /// that cannot be evaluated (usage), compile workers that cannot work (environment).
 void build_rungs(LadderOutcome& outcome, const space::TemplateSet& templates, device::CompilePool::Options options);
 
-/// Fills RungBuild::code and loop of the rungs that are built, or LadderOutcome::sass_problem.
+/// Fills RungBuild::code and loop of the built rungs, or LadderOutcome::sass_problem.
 void read_machine_code(LadderOutcome& outcome);
 
-/// Fills RungResult::counters of the rungs that have a time, or LadderOutcome::counters_problem. The GPU must not be
-/// held by another worker of ours, whose memory it may need.
+/// Fills RungResult::counters of the rungs with a time, or LadderOutcome::counters_problem. Precondition: no other
+/// worker of this process holds the GPU, as its memory may be needed.
 void read_ladder_counters(const std::filesystem::path& worker, const std::atomic<bool>& stop, LadderOutcome& outcome);
 
 }  // namespace pgtune::tool

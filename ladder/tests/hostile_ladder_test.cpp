@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every text of a database replaced by what no pgtune writes, and a ladder climbed whose last rung is the best that is
-// stored.
+// Replaces every text of a database by values that pgtune never writes, and runs a ladder whose last rung is the stored
+// best.
 #include "tests/tool/hostile_database.hpp"
 
 namespace pgtune::tool {

@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A rung each that is fine, that fails nowhere, that no problem allows, and the stored best.
+/// Two rungs that pass, one that no problem allows, and the stored best.
 constexpr const char* kTinyLadder = R"json({
   "schema": 1, "name": "steps", "description": "for tests", "dtype": "f32",
   "rungs": [
@@ -18,7 +18,7 @@ constexpr const char* kTinyLadder = R"json({
     {"name": "winner", "stored_best": true, "change": "the best", "lesson": "what searching adds"}]
 })json";
 
-/// As ncu: a line of numbers for each launch among the requests, whose file is the last argument.
+/// A fake ncu: prints a line of numbers for each launch in the file of requests, its last argument.
 constexpr const char* kFakeProfiler = R"sh(#!/bin/sh
 while [ "${1#--}" != "$1" ]; do
   [ "$1" = --version ] && exit
@@ -85,7 +85,7 @@ TEST_F(LadderTest, JsonHasTimesGainsAndReasons) {
 }
 
 TEST_F(LadderTest, TheWinnerIsTheBestThatIsStored) {
-  // A template that the ladder knows: its rungs name it.
+  // A template that the ladder's rungs name.
   const json searched = json::parse(search({"--json"}).out);
   const json object = json::parse(ladder({"--json"}).out);
   EXPECT_EQ(object.at("rungs").at(3).at("variant"), searched.at("ranking").at(0).at("variant"));

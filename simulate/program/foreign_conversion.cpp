@@ -13,13 +13,13 @@
 namespace pgtune::tool {
 namespace {
 
-/// As a text of JSON: what other tools call a problem's size.
+/// A problem's size as other tools write it, as JSON text.
 std::string size_of(const Problem& problem) {
   return problem.batch > 1 ? fmt::format("[{},{},{},{}]", problem.m, problem.n, problem.k, problem.batch)
                            : fmt::format("[{},{},{}]", problem.m, problem.n, problem.k);
 }
 
-/// What of the space the template states: values of parameters, and rules.
+/// Adds what the template states of the space: values of parameters, and rules.
 void add_space(const space::TemplateDefinition& definition, ForeignTable& table) {
   for (ForeignTable::Parameter& parameter : table.parameters) {
     const auto own = std::find_if(definition.parameters.begin(), definition.parameters.end(),

@@ -11,16 +11,16 @@
 
 namespace pgtune::tool {
 
-/// As a table that strategies can be tried on: of one template, named like the kernel, of no problem that pgtune knows;
-/// a search is told nothing but the variants. `origin`: the file.
+/// Converts it to a table for strategies. It has one template, named like the kernel, and no problem that pgtune knows;
+/// a strategy sees only the variants. `origin`: the file.
 [[nodiscard]] RecordedTable simulated_table(const ForeignTable& table, const std::string& origin);
 
-/// A table for each template, in other tools' words: they know of no several templates in one search. A template of
-/// the catalogue states its parameters' values and its rules, in pgtune's expression language. Templates without a
-/// variant that was timed are left out. Throws CommandError.
+/// Makes a table for each template in another tool's terms, because those tools have one kernel per search. A template
+/// of the catalogue states its parameters' values and its rules, in pgtune's expression language. Templates without a
+/// timed variant are left out. Throws CommandError.
 [[nodiscard]] std::vector<ForeignTable> foreign_tables_of(const RecordedTable& table, const KnownTemplates& templates);
 
-/// The tables that were imported into a database. Throws CommandError (database) where one is damaged, db::Error.
+/// The tables that were imported into a database. Throws CommandError (database) if one is damaged, and db::Error.
 [[nodiscard]] std::vector<RecordedTable> imported_tables(const db::Database& database);
 
 }  // namespace pgtune::tool

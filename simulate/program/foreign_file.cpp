@@ -24,7 +24,7 @@ constexpr std::uintmax_t kMostFileBytes = std::uintmax_t{1} << 30;
 Result<json> parse(std::string_view text) {
   auto document = parse_untrusted_json(text);
   if (document) return document;
-  // Kernel Tuner leaves the file open while it is tuning.
+  // Kernel Tuner leaves the JSON unclosed while it is tuning.
   std::string closed(text.substr(0, text.find_last_not_of(" \t\r\n") + 1));
   if (closed.ends_with(',')) closed.pop_back();
   auto again = parse_untrusted_json(closed + "}}");

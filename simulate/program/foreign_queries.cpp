@@ -16,7 +16,7 @@ bool save_foreign_table(Database& database, const ForeignTableRow& row) {
   const std::string text = digest.text();
   Transaction transaction(database, TransactionKind::kWrite);
   if (find_row(database, "SELECT id FROM foreign_tables WHERE digest = ?1", text)) return false;
-  // Never before the last, were the clock set back: merged files sort tables by this time.
+  // Never earlier than the last, even if the clock was set back: merged files sort tables by this time.
   const std::string last = query_text(database, "SELECT max(imported_at) FROM foreign_tables");
   insert_row(database,
              "INSERT INTO foreign_tables (imported_at, origin, kernel, device, digest, table_json)"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tables of other tools in the database: kept and found as text whose form is their owner's. All functions throw
-// db::Error.
+// Tables of other tools in the database, stored as text that only the caller interprets. All functions throw db::Error.
 #pragma once
 
 #include <string>
@@ -11,14 +10,14 @@
 namespace pgtune::db {
 
 struct ForeignTableRow {
-  std::string origin;  ///< the file it was read from
+  std::string origin;  ///< the source file
   std::string kernel, device;
   std::string table_json;
 };
 
-/// False where the database holds the very table already: nothing is added then.
+/// False if the database has an equal table already; then nothing is added.
 [[nodiscard]] bool save_foreign_table(Database& database, const ForeignTableRow& row);
-/// Each once, in the order in which they were imported.
+/// Each table once, in the order of import.
 [[nodiscard]] std::vector<ForeignTableRow> foreign_tables(const Database& database);
 
 }  // namespace pgtune::db

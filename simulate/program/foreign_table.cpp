@@ -125,7 +125,7 @@ using nlohmann::json;
 
 constexpr const char* kDamaged = "a table of another tool that is damaged";
 
-/// Values of parameters stand in rows by their places among the parameter's, which keeps the text short.
+/// Rows store indices into the parameters' values, which keeps the text short.
 json row_json(const ForeignTable::Row& row, const std::vector<std::map<ParameterValue, std::size_t>>& places) {
   json values = json::array();
   for (std::size_t i = 0; i < row.values.size(); ++i) values.push_back(places[i].at(row.values[i]));
@@ -151,7 +151,7 @@ ForeignTable::Row row_of(const json& in, const std::vector<ForeignTable::Paramet
   return row;
 }
 
-/// Of every parameter all values that it states or a row has.
+/// For every parameter, all values that it states or a row has.
 std::vector<ForeignTable::Parameter> with_all_values(const ForeignTable& table) {
   std::vector<ForeignTable::Parameter> out = table.parameters;
   for (std::size_t i = 0; i < out.size(); ++i) {

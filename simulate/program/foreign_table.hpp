@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What another tuner's file says of a space and of what became of its configurations, or what a recording says in such
-// words; and how pieces of strangers' JSON are read: fields that may be missing, of another type, or not fit to be
-// shown. Nothing in it is executed.
+// Another tuner's space and the outcomes of its configurations, or a recording in such terms. Also reads pieces of
+// untrusted JSON, whose fields may be missing, of another type, or unsafe to print. Nothing in it is executed.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,13 +18,13 @@
 namespace pgtune::tool {
 
 struct ForeignTable {
-  /// A parameter with the values that the space states, else those that configurations have.
+  /// A parameter with the values that the space states, else those of the configurations.
   struct Parameter {
     std::string name;
     std::vector<ParameterValue> values;
     friend bool operator==(const Parameter&, const Parameter&) = default;
   };
-  /// In the words of whoever made the table.
+  /// In the terms of the tool that made the table.
   struct Constraint {
     std::string expression, reason;
     friend bool operator==(const Constraint&, const Constraint&) = default;
@@ -35,34 +34,34 @@ struct ForeignTable {
     Outcome outcome;
     bool cut = false;                  ///< right but clearly slow: time_s is rough
     double time_s = 0;                 ///< 0 unless the outcome is kOk
-    double compile_s = 0;              ///< 0 where it is not known
-    std::vector<double> times_s = {};  ///< single measurements, where they are known
+    double compile_s = 0;              ///< 0 if unknown
+    std::vector<double> times_s = {};  ///< single measurements, if known
     friend bool operator==(const Row&, const Row&) = default;
   };
 
   std::string kernel, device;
-  std::string problem;      ///< what its problem_size is, as JSON text; empty where there is none
-  std::string measured_at;  ///< UTC ISO 8601, of the first; empty where it is not known
+  std::string problem;      ///< its problem_size as JSON text; empty if there is none
+  std::string measured_at;  ///< UTC ISO 8601, of the first; empty if unknown
   std::vector<Parameter> parameters;
   std::vector<Constraint> constraints;
   std::vector<Row> rows;  ///< at least one with a time, each configuration once
   friend bool operator==(const ForeignTable&, const ForeignTable&) = default;
 
-  /// The values of the parameter at `place` that rows have, in the order in which they come up.
+  /// The values of the parameter at `place` in the rows, in order of appearance.
   [[nodiscard]] std::vector<ParameterValue> values_seen(std::size_t place) const;
 };
 
-/// Limits that keep a stranger's file from filling the memory.
+/// Limits that keep an untrusted file from filling the memory.
 inline constexpr std::size_t kMostForeignRows = 1'000'000, kMostForeignParameters = 256;
 
-/// Makes a table row by row: those with nothing to say and repeated configurations are left out.
+/// Makes a table row by row; leaves out rows without information and repeated configurations.
 class ForeignTableMaker {
  public:
   explicit ForeignTableMaker(ForeignTable table) : table_(std::move(table)) {}
-  /// A row that is right but has no time is left out; of equal configurations the first counts. Errors (usage): more
-  /// rows than kMostForeignRows, or values that are not one for each parameter.
+  /// Ignores a right row without a time, and all but the first of equal configurations. Errors (usage): more rows than
+  /// kMostForeignRows, or a number of values other than that of parameters.
   [[nodiscard]] Result<void> add(ForeignTable::Row row);
-  /// Values of parameters that state none become those that were seen. Errors (usage): no row has a time.
+  /// Parameters without stated values get those of the rows. Errors (usage): no row has a time.
   [[nodiscard]] Result<ForeignTable> finish() &&;
 
  private:
@@ -70,36 +69,36 @@ class ForeignTableMaker {
   std::set<std::vector<ParameterValue>> seen_;
 };
 
-/// A table as the database keeps it, and back. Errors (database): what is wrong with the text.
+/// A table to the database's text, and back. Errors (database): what is wrong with the text.
 [[nodiscard]] std::string stored_text(const ForeignTable& table);
 [[nodiscard]] Result<ForeignTable> foreign_table_of(std::string_view stored);
 
-/// The object's field; null where it has none or is no object.
+/// The object's field; null if it has none or is no object.
 [[nodiscard]] const nlohmann::json* json_field(const nlohmann::json& object, const std::string& name);
 
-/// The object's list; an empty one where it has none.
+/// The object's list; empty if it has none.
 [[nodiscard]] const nlohmann::json& json_list(const nlohmann::json& object, const std::string& name);
-/// False where it does not say.
+/// False if absent.
 [[nodiscard]] bool json_flag(const nlohmann::json& object, const std::string& name);
 
-/// Of texts that are more than names.
+/// Limit for texts that are longer than names.
 inline constexpr std::size_t kMostText = 65'536;
 
-/// A field's text, fit to be shown in a line, at most the first `bytes`; `otherwise` where there is none.
+/// A field's text, safe to print in a line, at most the first `bytes`; `otherwise` if there is none.
 [[nodiscard]] std::string json_text(const nlohmann::json& object, const std::string& name, const std::string& otherwise,
                                     std::size_t bytes = 120);
 
-/// A parameter's value: whole numbers and truths (1 and 0) as numbers, other numbers and text as text; nothing of
+/// A parameter's value: integers and booleans (1 and 0) as numbers, other numbers and text as text; nothing for
 /// anything else.
 [[nodiscard]] std::optional<ParameterValue> parameter_value(const nlohmann::json& value);
 
-/// The other way: text that is a number with a fraction was one.
+/// The inverse: text that is a number with a fraction becomes a number.
 [[nodiscard]] nlohmann::json value_json(const ParameterValue& value);
 [[nodiscard]] nlohmann::json values_json(const std::vector<ParameterValue>& values);
 
-/// The object's list of values; what is none is left out.
+/// The object's list of values; elements that are none are left out.
 [[nodiscard]] std::vector<ParameterValue> stated_values(const nlohmann::json& object, const std::string& name);
-/// A list of values. Throws nlohmann::json::exception where one is none.
+/// A list of values. Throws nlohmann::json::exception if an element is none.
 [[nodiscard]] std::vector<ParameterValue> values_of(const nlohmann::json& list);
 
 /// The values in `row` of parameters, by name. Errors (usage): one is missing or none.
@@ -109,9 +108,10 @@ inline constexpr std::size_t kMostText = 65'536;
 /// ForeignTable::problem as JSON; an empty list where there is none.
 [[nodiscard]] nlohmann::json problem_json(const ForeignTable& table);
 
-/// A number of `unit_s` seconds as seconds, where it is more than nothing and finite.
+/// A number of units of `unit_s` seconds as seconds, if it is positive and finite.
 [[nodiscard]] std::optional<double> positive_seconds(const nlohmann::json& value, double unit_s);
-/// A list of them; what is none is left out, of lists within the list the last counts (pairs with 0 in front).
+/// A list of them; invalid elements are left out. If the list contains lists, the last one counts (pairs with 0 in
+/// front).
 [[nodiscard]] std::vector<double> all_seconds(const nlohmann::json& object, const std::string& name, double unit_s);
 
 }  // namespace pgtune::tool

@@ -19,7 +19,7 @@ using nlohmann::ordered_json;
 constexpr double kUnit_s = 1e-3;
 constexpr const char *kOutcome = "__outcome__", *kReason = "__reason__", *kCut = "__cut__";
 
-/// The first of a kind is the word that it is written as.
+/// The first word of a kind is used for writing.
 constexpr std::array kErrors{std::pair{std::string_view("InvalidConfig"), OutcomeKind::kInvalid},
                              std::pair{std::string_view("CompilationFailedConfig"), OutcomeKind::kCompileFailed},
                              std::pair{std::string_view("RuntimeFailedConfig"), OutcomeKind::kLaunchFailed}};
@@ -75,7 +75,7 @@ ordered_json row_json(const ForeignTable& table, const ForeignTable::Row& row) {
     out[kReason] = row.outcome.reason;
   }
   out["compile_time"] = row.compile_s / kUnit_s;
-  out["verification_time"] = 0;  // not known apart from the rest
+  out["verification_time"] = 0;  // not distinguished from the rest
   out["benchmark_time"] = benchmark_s / kUnit_s;
   out["strategy_time"] = 0;
   out["framework_time"] = 0;
@@ -126,7 +126,7 @@ Result<ForeignTable> read_kernel_tuner_cache(const json& document) {
   return std::move(maker).finish();
 }
 
-/// Row by row on lines of their own with the cache at the end: Kernel Tuner appends to a cache's text.
+/// One line per row, with the cache at the end: Kernel Tuner appends to a cache's text.
 std::string write_kernel_tuner_cache(const ForeignTable& table) {
   ordered_json keys = ordered_json::array(), stated = ordered_json::object(), restrictions = ordered_json::array();
   for (const ForeignTable::Parameter& parameter : table.parameters) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Caches of Kernel Tuner: JSON after its cache schema 1.1.0, and older ones, whose rows are the same.
+// Caches of Kernel Tuner: JSON after its cache schema 1.1.0, and older ones, which have the same rows.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,8 +15,8 @@ namespace pgtune::tool {
 /// Precondition: is_kernel_tuner_cache(). Errors (usage): what is wrong with it.
 [[nodiscard]] Result<ForeignTable> read_kernel_tuner_cache(const nlohmann::json& document);
 
-/// The text of a cache that Kernel Tuner goes on from or simulates in. What it has no word for stands in fields of
-/// pgtune's own: `restrictions` (the space's constraints), and in rows `__outcome__`, `__reason__` and `__cut__`.
+/// The text of a cache that Kernel Tuner can resume from or simulate in. pgtune's own fields hold what the format
+/// lacks: `restrictions` (the space's constraints), and in rows `__outcome__`, `__reason__` and `__cut__`.
 [[nodiscard]] std::string write_kernel_tuner_cache(const ForeignTable& table);
 
 }  // namespace pgtune::tool

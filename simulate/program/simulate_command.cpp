@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune simulate`: search strategies on what was measured before.
+// `pgtune simulate`: search strategies on earlier measurements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -145,7 +145,7 @@ class SimulateCommand final : public Command {
     return task;
   }
 
-  /// What it learns from stays in the command, which outlives the simulation. Returns whether there is something.
+  /// Returns whether there is something to learn from. The command owns that data and outlives the simulation.
   bool let_model_learn(Context& context, const KnownTemplates& templates, std::optional<LeaveOut> leave_out,
                        Simulation& simulation) {
     if (!known_.empty() && leave_out)
@@ -165,7 +165,7 @@ class SimulateCommand final : public Command {
     return true;
   }
 
-  /// Each table by the others and, by default, the recordings, less what is left out.
+  /// Predicts each table from the others and, by default, the recordings, without what is left out.
   bool teach_by_others(Context& context, const KnownTemplates& templates, LeaveOut leave_out, std::size_t rows,
                        Simulation& simulation) {
     const std::vector<RecordedTable>& tables = simulation.tables;

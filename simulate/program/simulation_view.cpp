@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Whoever reads the figures without this takes them for more than they are.
+/// Printed with the figures, which mislead without it.
 constexpr const char* kBias =
     "A recording holds what its search tried, not the whole space: what costs and seeds passed over is in no table, so "
     "losses come out too small, random's most of all, and whatever chose the rows is favoured. Strategies are compared "
@@ -29,7 +29,7 @@ constexpr const char* kSample =
     "A table's variants were drawn at random from all that are legal, so that no strategy is favoured; the best of so "
     "many is not the best of the whole space.";
 
-/// What is to be known of the tables; null of other tools' alone.
+/// Facts about the tables; null if all are other tools'.
 const char* caution(const Simulation& simulation) {
   if (simulation.unbiased) return kSample;
   const bool own = std::any_of(simulation.tables.begin(), simulation.tables.end(),
@@ -42,7 +42,7 @@ std::string cell(const LossSummary& summary) {
   return fmt::format("{:.1f}/{:.1f}", 100 * summary.median, 100 * summary.p90);
 }
 
-/// Whether some strategy, or that one, says when it has enough.
+/// Whether some strategy, or the given one, has a stopping rule.
 bool any_stops(const Simulation& simulation, std::optional<std::size_t> strategy = {}) {
   return std::any_of(simulation.losses.begin(), simulation.losses.end(), [&](const TableLosses& own) {
     return (!strategy || own.strategy == *strategy) && !own.stops.empty();
@@ -102,7 +102,7 @@ std::string problems_text(const Simulation& simulation, std::size_t strategy) {
 
 std::string percent_text(double value) { return fmt::format("{:.2f}", 100 * value); }
 
-/// What a strategy expected to have missed beside what it had; empty where it never said.
+/// A strategy's estimates of its miss next to the actual misses; empty if it made none.
 std::string calibration_text(const Simulation& simulation, std::size_t strategy) {
   TextTable text(
       {{"expected to have missed"}, {"cases", Align::kRight}, {"expected", Align::kRight}, {"missed", Align::kRight}});
@@ -115,7 +115,7 @@ std::string calibration_text(const Simulation& simulation, std::size_t strategy)
                      simulation.task.strategies[strategy], text.text());
 }
 
-/// The least and the most of what `member` says of the tables that were taught.
+/// The minimum and maximum of `member` over the lessons that are not empty.
 std::pair<std::size_t, std::size_t> range_of(const Simulation& simulation, std::size_t Lesson::*member) {
   std::pair<std::size_t, std::size_t> out{0, 0};
   for (const Lesson& lesson : simulation.lessons) {
@@ -137,7 +137,7 @@ std::string counted(std::pair<std::size_t, std::size_t> range, const char* what)
   return fmt::format("{}{} {}{}", least, range.second, what, range.second == 1 ? "" : "s");
 }
 
-/// By what --leave-out let model be taught; empty without it.
+/// Describes the model's training data under --leave-out; empty without it.
 std::string lessons_text(const Simulation& simulation) {
   if (simulation.left_out.empty()) return {};
   std::string text = fmt::format("model was taught by {} of {}, none of the same {}",
@@ -204,7 +204,7 @@ std::vector<std::string> csv_cells(const Simulation& simulation, std::size_t str
           csv_number(stop.tried_p90)};
 }
 
-/// A row of a budget, all of which was tried.
+/// A row of a budget that was tried completely.
 StopSummary at_budget(const Simulation& simulation, std::size_t budget, const LossSummary& summary) {
   const auto tried = static_cast<double>(simulation.task.budgets[budget]);
   return {tried, tried, summary};

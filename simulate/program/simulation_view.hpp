@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What simulations found, for people and programs.
+// Results of simulations, as text and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,11 +21,11 @@ struct Simulation {
   std::vector<TableLosses> losses;
 };
 
-/// A line a strategy, and what the reader of such figures has to know; `per_problem`: a table of the problems too.
+/// A line per strategy, and what a reader of the figures must know; `per_problem`: also a table of the problems.
 [[nodiscard]] std::string simulation_text(const Simulation& simulation, bool per_problem);
 [[nodiscard]] nlohmann::json simulation_json(const Simulation& simulation);
-/// A line for each strategy and budget, of all tables (no problem) and of each; one with the budget "enough" where the
-/// strategy would have ended by itself.
+/// A line for each strategy and budget, for all tables (no problem) and for each; one with the budget "enough" at the
+/// point where the strategy would have stopped.
 [[nodiscard]] std::string simulation_csv(const Simulation& simulation);
 
 }  // namespace pgtune::tool

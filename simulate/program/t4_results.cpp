@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// The first of a kind is the word that it is written as.
+/// The first word of a kind is used for writing.
 constexpr std::array kInvalidity{std::pair{std::string_view("correct"), OutcomeKind::kOk},
                                  std::pair{std::string_view("constraints"), OutcomeKind::kInvalid},
                                  std::pair{std::string_view("compile"), OutcomeKind::kCompileFailed},
@@ -130,7 +130,7 @@ std::string python_as_json(std::string text) {
   return text;
 }
 
-/// The values in such a list, read and not evaluated.
+/// The values in such a list, parsed and not evaluated.
 std::optional<std::vector<ParameterValue>> listed_values(const std::string& text) {
   for (const std::string& form : {text, python_as_json(text)}) {
     const auto list = parse_untrusted_json(form);
@@ -164,7 +164,7 @@ Result<ForeignTable> read_t4(const json& document) {
     table.problem = size->dump();
   table.measured_at = json_text(results.front(), "timestamp", "");
   std::vector<std::string> names;
-  // In the order of whoever wrote the file; an object has none.
+  // In the file's order, if it is a list; an object has no order.
   for (const json& parameter : json_list(facts, "parameters")) {
     const std::string name = json_text(parameter, "name", "");
     if (!first->contains(name)) continue;

@@ -16,12 +16,12 @@ namespace pgtune::tool {
 /// Precondition: is_t4(). The time is the first objective's, else "time". Errors (usage): what is wrong with it.
 [[nodiscard]] Result<ForeignTable> read_t4(const nlohmann::json& document);
 
-/// T4 has no fields for device, kernel, problem and space: they stand in `metadata`, and a row's `outcome` and `reason`
-/// in pgtune's words beside `invalidity`.
+/// T4 has no fields for device, kernel, problem and space, so they are in `metadata`. A row has pgtune's `outcome` and
+/// `reason` next to `invalidity`.
 [[nodiscard]] std::string write_t4(const ForeignTable& table);
 
 /// Takes parameters' values and the constraints from a T1 file's `ConfigurationSpace`, as text: nothing is evaluated.
-/// Errors (usage): what is wrong with it; it has not the table's parameters.
+/// Errors (usage): what is wrong with it, or that it lacks the table's parameters.
 [[nodiscard]] Result<void> add_t1_space(const nlohmann::json& document, ForeignTable& table);
 
 }  // namespace pgtune::tool

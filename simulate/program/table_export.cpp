@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune export t4` and `export kernel_tuner`: what searches measured, as files of other tools.
+// `pgtune export t4` and `export kernel_tuner`: searches' measurements as files of other tools.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 /// A file's name has at most 255 bytes; a number and the suffix follow.
 constexpr std::size_t kLongestStem = 200;
 
-/// Letters and digits of a table's names, so that a stranger's kernel is no path and no longer than a name may be.
+/// Letters and digits of a table's names, so that an untrusted kernel name is no path and not too long.
 std::string file_name(const ForeignTable& table, const std::string& title, std::set<std::string>& taken) {
   std::string stem = table.kernel + '_' + title + '_' + table.device;
   stem.resize(std::min(stem.size(), kLongestStem));
@@ -36,7 +36,7 @@ std::string file_name(const ForeignTable& table, const std::string& title, std::
   return name + ".json";
 }
 
-/// Why nothing was written, by the titles of the tables that are there.
+/// Why nothing was written, with the titles of the existing tables.
 std::string nothing_matches(const std::set<std::string>& titles) {
   if (titles.empty()) return "there is no table of a search on a GPU.";
   constexpr std::size_t kShown = 3;

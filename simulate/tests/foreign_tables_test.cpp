@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// T4 files and caches of Kernel Tuner: read, kept, written, and as tables for simulations.
+// T4 files and caches of Kernel Tuner: read, stored, written, and used as tables for simulations.
 #include "simulate/program/foreign_file.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every text and number of a database with a table of another tool replaced by what no pgtune writes: simulations and
-// exports of tables neither crash nor hang, and db check names what is wrong in an imported table.
+// Replaces every text and number of a database with another tool's table by values that pgtune never writes.
+// Simulations and exports must not crash or hang, and db check must name the damage in an imported table.
 #include <limits>
 
 #include "tests/tool/hostile_database.hpp"

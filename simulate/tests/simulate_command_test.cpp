@@ -96,7 +96,7 @@ TEST_F(SimulateCommandTest, ModelLearnsFromRowsOfOtherTables) {
   EXPECT_LT(loss({"--learn-from", path("old.json"), "--learn-rows", "64"}), loss({}) / 2);
   EXPECT_EQ(pgtune({"simulate", "--table", path("new.json"), "--learn-from", path("none.json")}).exit_code, 2);
 
-  // Where the device is left out, tables of the same kernel on other devices teach in the same way.
+  // If the device is left out, tables of the same kernel on other devices are learnt from in the same way.
   const auto of_new = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"simulate", "--table", path("new.json"), "--strategy", "model", "--budget", "4",
                                "--repeats", "8", "--learn-rows", "64", "--json"});
