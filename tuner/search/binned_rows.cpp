@@ -8,7 +8,7 @@
 namespace pgtune::search {
 namespace {
 
-/// Each different value its own bin where there are few, else about as many rows in each.
+/// A bin for each distinct value if there are few, else bins of about equal row counts.
 std::vector<float> edges_of(std::vector<float> known) {
   std::sort(known.begin(), known.end());
   std::vector<float> unique = known;

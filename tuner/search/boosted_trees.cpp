@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::size_t kBins = BinnedRows::kBins;
 
-/// Sums of gradients and numbers of rows in one word, so that a row costs one addition a column, and a node's sums are
-/// exactly those of its parent less its sibling's: the number in the low 24 bits, the gradient as a whole number of
-/// units above.
+/// The sum of gradients and the number of rows in one word: the number in the low 24 bits, above it the gradient as an
+/// integer number of units. A row thus costs one addition per column, and a node's sums are exactly its parent's minus
+/// its sibling's.
 using Packed = std::int64_t;
 constexpr int kCountBits = 24;
 
@@ -25,7 +25,7 @@ Packed pack(std::int64_t units) { return units * (Packed{1} << kCountBits) + 1; 
 std::int64_t count_of(Packed sum) { return sum & ((Packed{1} << kCountBits) - 1); }
 std::int64_t units_of(Packed sum) { return (sum - count_of(sum)) >> kCountBits; }
 
-/// Units to 1 of gradient, with which the sum of so many of at most `most` fits.
+/// Units per 1 of gradient such that the sum of `rows` gradients of at most `most` fits.
 double scale_of(double most, std::size_t rows) {
   constexpr int kSumBits = 62 - kCountBits;
   return std::ldexp(1.0, kSumBits - std::ilogb(std::max(most * static_cast<double>(rows), 1e-30)) - 1);
@@ -36,7 +36,7 @@ struct Split {
   std::size_t column = 0, bin = 0;
 };
 
-/// Grows one tree after another on what is left of the targets.
+/// Grows one tree after another on the residuals of the targets.
 class TreeBuilder {
  public:
   using Rows = std::span<std::uint32_t>;  ///< places in the residuals
@@ -47,7 +47,7 @@ class TreeBuilder {
     histograms_.resize(2 * static_cast<std::size_t>(std::max(options.depth, 1)) + 1);
   }
 
-  /// The place of its root. Reorders `rows`, those it is grown on, and takes it off all residuals.
+  /// Returns the index of the tree's root. Grows it on `rows`, which it reorders, and subtracts it from all residuals.
   std::size_t grow(Rows rows, std::span<const std::size_t> columns, std::span<double> residuals) {
     double most = 0;
     for (const double residual : residuals) most = std::max(most, std::abs(residual));
@@ -66,9 +66,9 @@ class TreeBuilder {
   }
 
  private:
-  using Histogram = std::vector<Packed>;  ///< of each of columns_ all bins
+  using Histogram = std::vector<Packed>;  ///< all bins of each of columns_
 
-  /// What a node splits on, beside nodes_, in bins.
+  /// Each node's split in bins, parallel to nodes_.
   struct BinSplit {
     std::uint32_t column = 0;
     std::uint8_t bin = 0;
@@ -80,7 +80,7 @@ class TreeBuilder {
     return nodes_.size() - 1;
   }
 
-  /// The sums over `rows` are histograms_[place] where depth is left.
+  /// Precondition: histograms_[place] has the sums over `rows`, unless the depth is used up.
   void grow_node(std::size_t node, Rows rows, Packed all, std::size_t place, int depth) {
     const Split split = depth > 0 ? best_split(histograms_[place], all) : Split{};
     if (split.gain <= 1e-12) {
@@ -103,7 +103,7 @@ class TreeBuilder {
     const Rows left = rows.first(count), right = rows.subspan(count);
     Packed left_all = 0;
     for (const std::uint32_t row : left) left_all += packed_[row];
-    // The smaller child's rows are added up, the larger one's sums are what is left of the node's.
+    // The smaller child's rows are summed; the larger child's sums are the node's minus these.
     const bool left_is_smaller = left.size() < right.size();
     const std::size_t smaller = 2 * static_cast<std::size_t>(options_.depth - depth) + 1, larger = smaller + 1;
     if (depth > 1) {
@@ -247,7 +247,7 @@ std::optional<BoostedTrees> BoostedTrees::read(ByteReader& in, std::size_t colum
     in.number(node.threshold);
     in.number(node.first);
     in.number(node.value);
-    // Children lie behind their parent, so that every way down ends.
+    // Children come after their parent, so every path ends.
     const bool is_split = node.column < columns && node.first > i && std::int64_t{node.first} + 1 < count;
     if (node.first != -1 && !is_split) return std::nullopt;
   }

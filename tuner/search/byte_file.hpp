@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers and texts as bytes, with a check sum: for files that a machine keeps for itself. Private to tuner/search.
+// Numbers and texts as bytes with a check sum, for files that stay on one machine. Private to tuner/search.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ class ByteWriter {
     bytes_ += value;
   }
   void texts(const std::vector<std::string>& values);
-  /// What was written, and its check sum.
+  /// The written bytes and their check sum.
   [[nodiscard]] std::string bytes() &&;
 
  private:
   std::string bytes_;
 };
 
-/// Reads what a ByteWriter wrote. Of anything else all is zero and empty, and at_end() false.
+/// Reads the bytes of a ByteWriter. For other bytes all values are zero or empty, and at_end() is false.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes);
@@ -43,9 +43,9 @@ class ByteReader {
   }
   [[nodiscard]] std::string text();
   [[nodiscard]] std::vector<std::string> texts();
-  /// A number of things of so many bytes each; 0 where they cannot be there.
+  /// Reads a number of elements of `bytes_each` bytes each; 0 if the rest is too short for them.
   [[nodiscard]] std::size_t count(std::size_t bytes_each);
-  /// Everything was read, and nothing beyond.
+  /// Whether exactly everything was read.
   [[nodiscard]] bool at_end() const { return good_ && left_.empty(); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every variant in the order of the parameters' values, one template after another: for tables of whole spaces.
+// Tries every variant in the order of the parameters' values, one template after another; for tables of whole spaces.
 #include "tuner/search/strategies.hpp"
 
 namespace pgtune::search {

@@ -7,10 +7,10 @@
 namespace pgtune::search {
 
 double expected_missed(double gap, double deviation, std::size_t tried, std::size_t variants) {
-  // What is missed falls like the gap, and like the deviation by a power of the variants tried: on tables of whole
-  // spaces each by itself says as much as the other, their geometric mean more than either.
+  // The miss falls like the gap, and like the deviation over a power of the number of tried variants. On tables of
+  // whole spaces both predict it equally well, and their geometric mean predicts it better.
   constexpr double kOfGap = 0.6, kOfDeviation = 1.24, kFall = 0.6;
-  // In small tables the best come first, and what is left holds less than its share.
+  // In small tables the best come first, so the rest holds fewer of them than its share.
   constexpr double kLeftOver = 5;
   const auto n = static_cast<double>(std::max<std::size_t>(tried, 1));
   const double left = 1 - std::min(1.0, n / static_cast<double>(std::max<std::size_t>(variants, 1)));

@@ -10,7 +10,7 @@ namespace pgtune::search {
 
 namespace {
 
-/// Sum of products, in four parts that do not wait for each other: one alone takes the latency of an addition each.
+/// Sum of products in four independent parts: a single sum would wait for the latency of each addition.
 double dot(const double* a, const double* b, std::size_t count) {
   std::array<double, 4> parts{};
   std::size_t i = 0;

@@ -12,7 +12,7 @@ namespace pgtune::search {
 /// (1 + d + d^2 / 3) exp(-d) with d = sqrt(5) distance / length.
 [[nodiscard]] double matern52(double distance, double length);
 
-/// How much one expects to fall below `best` where a normal value of this mean and deviation is drawn.
+/// The expected improvement: the mean amount by which a normal value of this mean and deviation falls below `best`.
 [[nodiscard]] double expected_improvement(double best, double mean, double deviation);
 
 class GaussianProcess {
@@ -28,15 +28,15 @@ class GaussianProcess {
   struct Prediction {
     double mean = 0, variance = 0;  ///< without noise
   };
-  /// Of a point by its distances from the observed ones.
+  /// The prediction for a point, given its distances from the observed points.
   [[nodiscard]] Prediction predict(std::span<const double> distances) const;
-  /// What each observed point's matern52() counts for in the mean of a prediction.
+  /// The weight of each observed point's matern52() in the mean of a prediction.
   [[nodiscard]] const std::vector<double>& weights() const { return weights_; }
   /// Natural logarithm of the values' likelihood under the shape.
   [[nodiscard]] double log_likelihood() const { return log_likelihood(shape_.variance); }
   /// The same with another variance.
   [[nodiscard]] double log_likelihood(double variance) const;
-  /// The variance that makes the values most likely, with length and noise as they are.
+  /// The variance that makes the values most likely for the given length and noise.
   [[nodiscard]] double likeliest_variance() const { return likeliest_variance_; }
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every variant once: the leaders, then each template's variants by what it expects of them, with random ones between.
+// Tries every variant once: the leaders, then each template's variants in the order of their costs, with random ones
+// between.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace pgtune::search {
 
-/// A template's variants, which lie one after another.
+/// A template's variants, which have consecutive indices.
 struct Group {
   std::size_t size = 0;
   std::vector<double> costs;  ///< a guess at each one's time, in any unit; empty: nothing is known
@@ -17,24 +18,24 @@ struct Group {
 
 class GuidedStrategy final : public Strategy {
  public:
-  /// The indices are those of `groups` lying one after another. `first` (the templates' defaults and seeds, where
-  /// legal) leads, then the cheapest of each group with costs, so that a good incumbent exists early and no template is
-  /// judged by a default that does not suit the problem. With several groups nothing else is proposed before all
-  /// leaders have reported, so that the order does not depend on when they do. Then groups take turns until the smaller
-  /// ones are through, so that a budget is shared fairly; groups whose fastest leader took more than kBehind times as
-  /// long as the fastest of all come last. A group with costs gives its cheapest first, and every kRandomEvery-th at
-  /// random, for what the costs misjudge; one without gives a random order.
+  /// Indices run through `groups` consecutively. The leaders are `first` (the templates' legal defaults and seeds),
+  /// then the cheapest of each group with costs. A good incumbent thus exists early, and no template is judged by a
+  /// default that does not suit the problem. With several groups nothing else is proposed before all leaders have
+  /// reported, so that the order does not depend on timing. Then groups take turns until the smaller ones are used up,
+  /// so that a budget is shared fairly. Groups whose fastest leader took more than kBehind times as long as the fastest
+  /// of all come last. A group with costs proposes its cheapest first, and every kRandomEvery-th at random, because
+  /// costs may be wrong; one without costs proposes in random order.
   GuidedStrategy(const std::vector<Group>& groups, const std::vector<std::size_t>& first, std::uint64_t seed);
 
   static constexpr std::size_t kRandomEvery = 4;
-  /// In one of the recorded problems was the winner's template behind by as much (docs/strategies.md).
+  /// In one recorded problem the winner's template was this far behind (docs/strategies.md).
   static constexpr double kBehind = 2;
 
   [[nodiscard]] std::optional<std::size_t> next() override;
   void report(std::size_t index, const Observation& observation) override;
 
  private:
-  /// A group's variants but the leaders, in their order, and what is known of its leaders.
+  /// A group's variants except the leaders, in order, and the best result of its leaders.
   struct Member {
     std::size_t end;  ///< one behind its last index
     std::vector<std::size_t> rest;

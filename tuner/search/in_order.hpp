@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes a strategy that learns repeatable: however builds and trials overtake each other, it sees the same reports at
-// the same moment of its search.
+// Makes a learning strategy repeatable: it sees the same reports at the same point of its search, in whatever order
+// builds and trials finish.
 #pragma once
 
 #include <deque>
@@ -11,12 +11,12 @@
 
 namespace pgtune::search {
 
-/// Hands reports on in the order of the proposals, and each only when the strategy has made `most_open` proposals after
-/// it or waits for reports. Before the proposal after that it waits for the report itself.
+/// Passes reports on in the order of the proposals. It passes each one only when the strategy has made `most_open`
+/// further proposals or waits for reports, and delays the next proposal until that report arrives.
 class InOrder final : public Strategy {
  public:
-  /// Proposals that may be open: as many as are built at a time. More would keep a learner from learning; a search of
-  /// eight variants goes by what is known before it.
+  /// The number of proposals that may be open: as many as are built at a time. More would delay learning; with eight
+  /// open, a search of eight variants learns nothing.
   static constexpr std::size_t kOpen = 8;
 
   explicit InOrder(std::unique_ptr<Strategy> strategy, std::size_t most_open = kOpen)
@@ -26,12 +26,12 @@ class InOrder final : public Strategy {
   void report(std::size_t index, const Observation& observation) override { reported_.emplace(index, observation); }
 
  private:
-  /// Hands the oldest open proposal's report on; false where it is not there yet.
+  /// Passes on the oldest open proposal's report; false if it has not arrived.
   bool hand_on();
 
   std::unique_ptr<Strategy> strategy_;
   std::size_t most_open_;
-  std::deque<std::size_t> open_;  ///< proposals the strategy has no report of
+  std::deque<std::size_t> open_;  ///< proposals without a report to the strategy
   std::unordered_map<std::size_t, Observation> reported_;
   bool waits_ = false;  ///< the strategy proposes nothing before its next report
 };

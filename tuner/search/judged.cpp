@@ -40,7 +40,7 @@ std::optional<ExpectedMiss> Judged::expected_miss() const {
 }
 
 double Judged::missed(const Part& part) const {
-  // Where expectations turn out to be further off than elsewhere, they are taken for what they are here.
+  // If predictions are further off here than on other problems, the deviation seen here counts.
   const auto n = static_cast<double>(timed_);
   const double here = std::sqrt(std::max(0.0, (off_squares_ - off_ * off_ / n) / (n - 1)));
   return expected_missed(fastest_.back() - fastest_.front(), std::max(expected_.deviation, here), part.tried,

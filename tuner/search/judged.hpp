@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a strategy that goes by expectations has missed so far.
+// Estimates what a strategy that follows predictions has missed so far.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace pgtune::search {
 
-/// Says what was missed by all reports there are, which reach the strategy itself later.
+/// Uses all reports so far, which reach the strategy itself later.
 class Judged final : public Strategy {
  public:
-  /// `expected`: of each variant, with a deviation that is known; where it is not (`knows` is false) only that presets
-  /// are tried to their end is said. `in_preset`: of each variant whether it is in its template's preset; empty where
-  /// all are.
+  /// `expected`: a prediction for each variant, with a known deviation. If that is unknown (`knows` is false), it only
+  /// reports when the presets are used up. `in_preset`: whether each variant is in its template's preset; empty if all
+  /// are.
   Judged(std::unique_ptr<Strategy> strategy, Expectation expected, bool knows, std::vector<bool> in_preset);
 
   [[nodiscard]] std::optional<std::size_t> next() override { return strategy_->next(); }
@@ -28,12 +28,12 @@ class Judged final : public Strategy {
  private:
   static constexpr std::size_t kLeast = 3, kPlace = 5;  ///< of the fastest
 
-  /// Variants, and how many of them were tried, failures too.
+  /// A number of variants, and how many of them were tried, failures included.
   struct Part {
     std::size_t tried = 0, variants = 0;
   };
 
-  /// Of the fastest of `part`, by how far apart the fastest of all that were tried lie.
+  /// The estimate for the fastest of `part`, from the gap between the fastest tried variants.
   [[nodiscard]] double missed(const Part& part) const;
 
   std::unique_ptr<Strategy> strategy_;
@@ -42,7 +42,7 @@ class Judged final : public Strategy {
   std::vector<bool> in_preset_;
   Part all_, presets_;
   std::size_t timed_ = 0;
-  double off_ = 0, off_squares_ = 0;  ///< sums of what expectations were off by
+  double off_ = 0, off_squares_ = 0;  ///< sums of the predictions' errors
   std::vector<double> fastest_;       ///< logarithms of times, ascending
 };
 

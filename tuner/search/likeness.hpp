@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How alike variants are by their parameters.
+// How similar variants are by their parameters.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace pgtune::search {
 
-/// Parameters count by the rank of their value among those in the space, from 0 to 1; labels are all as far from each
-/// other. Borrows nothing.
+/// A parameter's coordinate is the rank of its value among those in the space, from 0 to 1; all labels are equally far
+/// apart. Keeps no reference to its arguments.
 class Likeness {
  public:
   explicit Likeness(const SearchSpace& space);
 
-  /// The Euclidean distance; of variants of different templates that of variants that differ in everything.
+  /// The Euclidean distance. Variants of different templates have the distance of variants that differ in everything.
   /// Precondition: both are indices into the space's variants.
   [[nodiscard]] double distance(std::size_t a, std::size_t b) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is expected comes first, by the templates' costs or by a model of other problems; then a Gaussian process learns
-// what that misses here, and the variant with the greatest expected improvement is next.
+// Predictions come first, from the templates' costs or from a model of other problems. A Gaussian process then learns
+// their error on this problem, and the variant with the greatest expected improvement is next.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -18,15 +18,14 @@
 namespace pgtune::search {
 namespace {
 
-constexpr std::size_t kMostOpen = 16;  ///< proposals, at a time
+constexpr std::size_t kMostOpen = 16;  ///< proposals open at a time
 
-/// How many proposals may be open at a time, by how many were made before.
+/// How many proposals may be open, by how many were made before.
 using MostOpen = std::size_t (*)(std::size_t made);
 
 class ModelStrategy final : public Strategy {
  public:
-  /// `expected`: of each variant. Those that are expected alike come in the order of `order`. `first`: tried before
-  /// all.
+  /// `expected`: a prediction for each variant; `order` breaks ties. `first`: tried before all others.
   ModelStrategy(const SearchSpace& space, Expectation expected, std::vector<std::size_t> order,
                 const std::vector<std::size_t>& first, MostOpen most_open, PresetTurns turns)
       : likeness_(space),
@@ -40,7 +39,7 @@ class ModelStrategy final : public Strategy {
     if (!order_.empty() && !less(order_.front(), order_.back())) spread();
     lead_with_each_template(space);
     lead_with(first);
-    for (const bool presets : {true, false}) {  // all of the presets, and the best of what they leave out
+    for (const bool presets : {true, false}) {  // all of the presets, and the best of the rest
       for (const std::size_t index : order_) {
         if (presets == turns_.in_preset(index) && candidates_.size() < kMostRanked) candidates_.push_back(index);
       }
@@ -73,18 +72,18 @@ class ModelStrategy final : public Strategy {
 
  private:
   static constexpr std::size_t kLeastObserved = 2;
-  /// Exact Gaussian processes take the cube of it; beyond that the slowest are left out.
+  /// Exact Gaussian processes take time cubic in this; beyond it the slowest are left out.
   static constexpr std::size_t kMostObserved = 160;
-  /// Of large spaces, the most promising by what is expected.
+  /// In large spaces only the most promising by prediction are ranked.
   static constexpr std::size_t kMostRanked = 20000;
-  /// More are not asked for before the next ranking.
+  /// No more are proposed before the next ranking.
   static constexpr std::size_t kMostExact = kMostOpen;
-  static constexpr double kFailure = 0.4;    ///< above the fastest, as logarithm, where a variant failed
+  static constexpr double kFailure = 0.4;    ///< of a failed variant, above the fastest, as logarithm
   static constexpr double kPriorWeight = 8;  ///< of the deviation expected, in observations
   static constexpr std::size_t kMostFailed = 32;
-  static constexpr std::size_t kSpread = 8, kSpreadOf = 30;  ///< variants that are spread, and of how many each
+  static constexpr std::size_t kSpread = 8, kSpreadOf = 30;  ///< variants that are spread, and candidates for each
 
-  /// The best that is left of those whose turn it is, or of all.
+  /// The best remaining variant of the part whose turn it is, or of all.
   [[nodiscard]] std::optional<std::size_t> next_index() const {
     const bool presets_turn = turns_.is_presets_turn();
     for (const bool of_all : {false, true}) {
@@ -98,9 +97,9 @@ class ModelStrategy final : public Strategy {
     return std::nullopt;
   }
 
-  /// Moves the best of each template's preset to the front: of one that the model has never seen win it expects
-  /// nothing, and learns otherwise only where it was tried. A template that has no preset here, while others have, is
-  /// not meant for such a problem, and waits for its turn.
+  /// Moves the best of each template's preset to the front: the model predicts badly for a template that it has never
+  /// seen win, and only trials correct that. A template without a preset here, while others have one, does not suit the
+  /// problem and waits for its turn.
   void lead_with_each_template(const SearchSpace& space) {
     std::vector<std::size_t> ends(space.template_sizes.size());
     std::partial_sum(space.template_sizes.begin(), space.template_sizes.end(), ends.begin());
@@ -125,7 +124,7 @@ class ModelStrategy final : public Strategy {
     }
   }
 
-  /// Moves variants to the front of the order that lie far from each other, each the farthest of a few.
+  /// Moves variants that are far from each other to the front of the order, each the farthest of a few candidates.
   void spread() {
     for (std::size_t place = 1; place < std::min(kSpread, order_.size()); ++place) {
       const auto nearest = [&](std::size_t index) {
@@ -153,7 +152,8 @@ class ModelStrategy final : public Strategy {
     return out;
   }
 
-  /// The process with the likeliest length and noise; its variance keeps near what was expected while little is known.
+  /// The process with the likeliest length and noise. Its variance stays near the predicted one while there are few
+  /// observations.
   [[nodiscard]] GaussianProcess::Shape likeliest_shape(std::span<const double> apart,
                                                        std::span<const double> values) const {
     GaussianProcess::Shape best;
@@ -175,11 +175,11 @@ class ModelStrategy final : public Strategy {
     return best;
   }
 
-  /// Orders what is not taken by expected improvement.
+  /// Orders the untried variants by expected improvement.
   void rank() {
     learnt_ = false;
     std::vector<std::size_t> points;
-    std::vector<double> values;  // what the expectation misses
+    std::vector<double> values;  // the prediction's error
     for (std::size_t i = 0; i < std::min(observed_.size(), kMostObserved); ++i) {
       points.push_back(observed_[i].second);
       values.push_back(observed_[i].first - expected_.log_times[points.back()]);
@@ -202,7 +202,7 @@ class ModelStrategy final : public Strategy {
       for (const std::size_t point : points) out.push_back(likeness_.distance(index, point));
       return out;
     };
-    if (!open_.empty()) {  // open ones count as measured, with what is predicted of them
+    if (!open_.empty()) {  // open proposals count as measured, with their predicted values
       const GaussianProcess without(distances(points), values, shape_);
       std::vector<double> predicted;
       for (const std::size_t index : open_) predicted.push_back(without.predict(from(index)).mean);
@@ -214,8 +214,8 @@ class ModelStrategy final : public Strategy {
       double improvement, mean;
       std::size_t index;
     };
-    // A deviation takes the square of the points, so it is found only of those that may be among the best: by one point
-    // alone, the nearest, it is larger, and so is the improvement.
+    // A deviation takes time quadratic in the points, so it is computed only for candidates that may be among the best.
+    // The nearest point alone gives an upper bound of deviation and improvement.
     std::vector<Candidate> candidates;
     const auto [missed, nearest] = seen_from_candidates(process, points);
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
@@ -245,10 +245,10 @@ class ModelStrategy final : public Strategy {
   }
 
   struct Seen {
-    std::vector<double> means;   ///< that the process predicts of each candidate
+    std::vector<double> means;   ///< the process's prediction for each candidate
     std::vector<float> nearest;  ///< the greatest covariance with a point
   };
-  /// Most points are those of the last ranking, and so are their covariances while the length stays.
+  /// Most points were in the last ranking, and their covariances stay valid while the length does.
   [[nodiscard]] Seen seen_from_candidates(const GaussianProcess& process, const std::vector<std::size_t>& points) {
     if (shape_.length != covariance_length_) covariances_.clear();
     covariance_length_ = shape_.length;
@@ -281,13 +281,13 @@ class ModelStrategy final : public Strategy {
   MostOpen most_open_;
   std::size_t made_ = 0;  ///< proposals
   std::vector<bool> taken_;
-  std::vector<std::pair<double, std::size_t>> observed_;  ///< logarithm of the time, and who; the fastest first
+  std::vector<std::pair<double, std::size_t>> observed_;  ///< logarithm of the time, and the variant; the fastest first
   GaussianProcess::Shape shape_;
-  std::size_t shaped_by_ = 0;  ///< by so many points
+  std::size_t shaped_by_ = 0;  ///< number of points then
   bool learnt_ = false;        ///< since the last ranking
 };
 
-/// Where nothing was learnt elsewhere: what the templates' costs say.
+/// The predictions of the templates' costs, for use without a model of other problems.
 Result<Expectation> expected_by_costs(const SearchSpace& space) {
   constexpr double kDeviation = 0.5;  // of times over a space, roughly
   TRY_ASSIGN(const auto costs, space.costs());
@@ -302,16 +302,17 @@ Result<Expectation> expected_by_costs(const SearchSpace& space) {
   return out;
 }
 
-/// By the number of proposals alone: whatever builds and trials take, a search goes the same way again. Of large
-/// kernels eight builds at a time are fewer than a GPU can try.
+/// Depends on the number of proposals alone, so that a search repeats itself whatever its builds and trials take. Eight
+/// builds of large kernels at a time are fewer than a GPU can try.
 std::size_t most_open_taught(std::size_t made) { return std::min(kMostOpen, InOrder::kOpen + made / 4); }
 
-/// Where nothing was learnt elsewhere the first reports change most, so that few are built ahead of them.
+/// Without a model of other problems the first reports change most, so few variants are built ahead of them.
 std::size_t most_open_untaught(std::size_t made) { return std::min(InOrder::kOpen, 2 + made / 8); }
 
 Result<std::unique_ptr<Strategy>> make_model(const SearchSpace& space, std::uint64_t seed) {
   TRY_ASSIGN(auto expected, space.expectation ? space.expectation() : expected_by_costs(space));
-  // Costs do not say how far they are off, and other templates not how far these are: what the author chose is tried.
+  // Costs have no known deviation, and a model of other templates has none for these, so the author's choices are tried
+  // first.
   const bool knows = space.expectation && expected.of_templates;
   TRY_ASSIGN(auto in_preset, space.in_preset ? space.in_preset() : std::vector<bool>());
   auto in_order =

@@ -14,9 +14,9 @@
 namespace pgtune::search {
 namespace {
 
-constexpr std::size_t kFolds = 5;  ///< into which problems are dealt
+constexpr std::size_t kFolds = 5;  ///< that problems are divided into
 
-/// Where each of `names` lies in the trees' columns; those that no experience has are left out.
+/// The index of each of `names` in the trees' columns; names that no experience has are left out.
 std::vector<std::size_t> columns_of(const std::vector<std::string>& names, const std::vector<std::string>& columns) {
   std::vector<std::size_t> out;
   for (const std::string& name : names) {
@@ -82,7 +82,7 @@ Predictor PredictorTrainer::fit(const std::vector<bool>& chosen, std::uint64_t s
   std::map<std::string, std::size_t> problems;
   std::vector<std::uint32_t> all;
   std::vector<Fold> folds(validation == Validation::kFiveFold ? kFolds : 1);
-  std::vector<std::vector<std::uint32_t>> others(folds.size());  // rows that each fold does not hold out
+  std::vector<std::vector<std::uint32_t>> others(folds.size());  // rows outside each fold
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     if (!chosen[i]) continue;
     const Source& source = sources_[i];
@@ -101,7 +101,7 @@ Predictor PredictorTrainer::fit(const std::vector<bool>& chosen, std::uint64_t s
   out.problems_ = problems.size();
   BoostedTrees::Options options;
   options.seed = seed;
-  // Side by side, since a search waits for both before its first variant.
+  // In parallel, because a search waits for both before its first variant.
   std::vector<std::future<BoostedTrees>> without;
   for (const auto& rows : others) {
     without.push_back(

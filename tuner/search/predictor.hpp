@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is expected of variants before any of them is measured, by what was measured on other problems.
+// Predictions for variants before any of them is measured, from measurements on other problems.
 #pragma once
 
 #include <cstdint>
@@ -17,52 +17,53 @@ namespace pgtune::search {
 struct DescribedVariants {
   std::vector<std::string> names;  ///< of the features
   FeatureRows features;
-  /// What the template's cost expects: the logarithm of the variant's cost over the least, at most kMostLog; 0 where
-  /// the template has none.
+  /// The cost's prediction: the logarithm of the variant's cost over the least, at most kMostLog; 0 if the template has
+  /// no cost.
   std::vector<double> offsets;
 };
 
 /// Times are compared as logarithms of their ratio to the problem's best; four times as long is as bad as failing.
 inline constexpr double kMostLog = 1.3862943611198906;
 
-/// DescribedVariants::offsets of all of a template's variants by their costs.
+/// DescribedVariants::offsets of all of a template's variants from their costs.
 [[nodiscard]] std::vector<double> cost_offsets(const std::vector<std::optional<double>>& costs);
 
 struct Experience {
   DescribedVariants variants;
   std::vector<double> log_times;  ///< over the problem's best, at most kMostLog, which failures have too
-  std::string problem;            ///< what is the same in experiences that say much the same
+  std::string problem;            ///< equal in experiences that are nearly redundant
   std::string hardware;           ///< DeviceClass::hardware()
-  std::string template_name;      ///< whose variants they are: whether a template was seen is asked, no feature
-  std::size_t table = 0;          ///< what is the same in experiences whose times are over the same best
+  std::string template_name;      ///< the variants' template: used to tell whether a template was seen, not as a
+                                  ///< feature
+  std::size_t table = 0;          ///< equal in experiences with times relative to the same best
 };
 
-/// What is expected of each variant of a space.
+/// Predictions for each variant of a space.
 struct Expectation {
   std::vector<double> log_times;  ///< over the problem's best; only their differences matter
-  double deviation = 0;           ///< how far they are off on problems they were not fitted to
-  bool of_templates = true;       ///< they were fitted to searches of all these templates: else they are a first guess
+  double deviation = 0;           ///< standard deviation of the errors on problems not used for fitting
+  bool of_templates = true;       ///< fitted to searches of all these templates; otherwise a first guess
 };
 
-/// What says how far off a predictor is: problems that trees were not fitted to, each with all that was measured of it.
+/// How a predictor's error is estimated: on held-out problems, each with all its measurements.
 enum class Validation {
-  kHoldout,   ///< every fifth problem, when the trees were fitted to the others: one fit beside the predictor's own
-  kFiveFold,  ///< cross-validation, every problem once: five fits beside it, and no luck in which fifth it is
+  kHoldout,   ///< every fifth problem is held out: one fit in addition to the predictor's own
+  kFiveFold,  ///< cross-validation, every problem once: five additional fits, without dependence on one split
 };
 
-/// Boosted trees on what the offsets miss.
+/// Boosted trees on the offsets' errors.
 class Predictor {
  public:
   [[nodiscard]] std::vector<double> predict(const DescribedVariants& variants) const;
-  /// The standard deviation of its errors on what its validation held out.
+  /// The standard deviation of its errors on held-out problems.
   [[nodiscard]] double deviation() const { return deviation_; }
-  /// Whether it was fitted to something of these devices.
+  /// Whether it was fitted to experience of these devices.
   [[nodiscard]] bool has_seen(const std::string& hardware) const;
-  /// Whether it was fitted to something of this template.
+  /// Whether it was fitted to experience of this template.
   [[nodiscard]] bool has_seen_template(const std::string& name) const;
-  [[nodiscard]] std::size_t problems() const { return problems_; }  ///< that it was fitted to
-  /// What taking the variant expected to be the fastest loses against the best that was measured (0.01 is 1 % slower),
-  /// on what its validation held out. Nothing where that is nothing.
+  [[nodiscard]] std::size_t problems() const { return problems_; }  ///< of the fit
+  /// The loss of the variant predicted fastest against the best measured (0.01 is 1 % slower), on held-out problems.
+  /// Nothing if there were none.
   struct Loss {
     double median = 0, p90 = 0;
     std::size_t tables = 0;
@@ -71,7 +72,7 @@ class Predictor {
 
   /// As bytes for a file, for machines of the same byte order.
   [[nodiscard]] std::string bytes() const;
-  /// Nothing where these are not bytes(), or damaged: safe for any text.
+  /// Nothing if these are not bytes(), or damaged: safe for any text.
   [[nodiscard]] static std::optional<Predictor> from_bytes(std::string_view bytes);
 
  private:
@@ -84,12 +85,12 @@ class Predictor {
   Loss loss_;
 };
 
-/// Fits predictors to experiences or parts of them, which share the work.
+/// Fits predictors to experiences or parts of them, and shares work between fits.
 class PredictorTrainer {
  public:
   explicit PredictorTrainer(const std::vector<Experience>& experiences);
 
-  /// To those whose place in `chosen` is set. Of none: it predicts the offsets. For several threads at once.
+  /// Fits to the experiences set in `chosen`; without any, the predictor returns the offsets. Thread-safe.
   [[nodiscard]] Predictor fit(const std::vector<bool>& chosen, std::uint64_t seed,
                               Validation validation = Validation::kHoldout) const;
   [[nodiscard]] Predictor fit_all(std::uint64_t seed, Validation validation = Validation::kHoldout) const;
@@ -101,12 +102,12 @@ class PredictorTrainer {
     std::size_t table;
     std::vector<double> offsets;
   };
-  /// Sources, by their places, and the trees that were not fitted to them.
+  /// Indices of held-out sources, and the trees that were fitted without them.
   struct Fold {
     std::vector<std::size_t> held_out;
     BoostedTrees without;
   };
-  /// What trees are off by on what they were not fitted to, and what their choices lose there.
+  /// The trees' errors on held-out sources, and the losses of their choices there.
   void judge(const std::vector<Fold>& folds, Predictor& out) const;
 
   std::vector<std::string> names_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whose turn it is where a search goes beyond presets: what they hold worth trying, or the many times as many other
-// variants. Errors of what is expected of these decide who is first among so many, and crowd the presets' out.
+// Whose turn it is when a search goes beyond presets: the presets' variants, or the others. The others are many times
+// as many, so that prediction errors alone would rank many of them before the presets'.
 #pragma once
 
 #include <array>
@@ -11,23 +11,23 @@
 
 namespace pgtune::search {
 
-/// The first few are the presets', since a small budget is worth most there; then they take turns. If the fastest of
-/// one lies behind that of the other, it has every fourth turn.
+/// The first few turns are the presets', where a small budget gains most; then both parts take turns. If the fastest of
+/// one part is behind that of the other, it gets every fourth turn.
 class PresetTurns {
  public:
   static constexpr std::size_t kFirst = 8;   ///< turns, the presets'
-  static constexpr std::size_t kLeast = 6;   ///< variants of either that are timed before one may lie behind
+  static constexpr std::size_t kLeast = 6;   ///< variants of each that must be timed before one may count as behind
   static constexpr double kBehind = 0.03;    ///< as logarithm
-  static constexpr std::size_t kSeldom = 4;  ///< one turn of so many
+  static constexpr std::size_t kSeldom = 4;  ///< one turn in this many
 
-  /// Of each variant whether it is in its template's preset; empty where all are.
+  /// Whether each variant is in its template's preset; empty if all are.
   explicit PresetTurns(std::vector<bool> in_preset) : in_preset_(std::move(in_preset)) {}
 
   [[nodiscard]] bool in_preset(std::size_t index) const { return in_preset_.empty() || in_preset_[index]; }
   /// Whether the next proposal is to be in a preset.
   [[nodiscard]] bool is_presets_turn() const;
   void propose() { ++made_; }
-  /// `log_time`: of a variant that was right and timed to the end.
+  /// `log_time`: of a variant that was right and timed completely.
   void report(std::size_t index, double log_time);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Any variant, as likely as any other; templates take turns.
+// Every variant with equal probability; templates take turns.
 #include "tuner/search/guided_strategy.hpp"
 #include "tuner/search/strategies.hpp"
 

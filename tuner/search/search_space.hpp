@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a strategy is told of the space it searches. Whatever costs time to find out is asked for by those who use it.
+// A strategy's view of the space that it searches. Functions provide what takes time to compute.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,16 @@ namespace pgtune::search {
 
 struct SearchSpace {
   std::span<const Variant> variants;        ///< the templates' legal ones, one template after another
-  std::vector<std::size_t> template_sizes;  ///< how many each template has; their sum is that of `variants`
-  std::vector<std::size_t> tried_first;     ///< templates' defaults and seeds, where they are legal
-  /// A guess at each variant's time by its template, in a unit that only compares variants of one template; nothing
-  /// where the template does not say. Errors (usage): a template's expression that fails.
+  std::vector<std::size_t> template_sizes;  ///< number of variants of each template; the sum is the size of `variants`
+  std::vector<std::size_t> tried_first;     ///< templates' legal defaults and seeds
+  /// Each variant's time as its template estimates it, comparable only within one template; nothing if the template has
+  /// no estimate. Errors (usage): a template's expression that fails.
   std::function<Result<std::vector<std::optional<double>>>()> costs;
-  /// What searches of other problems let expect of each variant; empty where there is nothing to learn from. Errors
-  /// likewise.
+  /// Predictions for each variant from searches of other problems; empty if there is nothing to learn from. The same
+  /// errors.
   std::function<Result<Expectation>()> expectation = {};
-  /// Whether its template's preset holds a variant worth trying, of each; empty where nothing else is in the space.
-  /// Errors likewise.
+  /// For each variant, whether its template's preset includes it; empty if the space holds nothing else. The same
+  /// errors.
   std::function<Result<std::vector<bool>>()> in_preset = {};
 };
 

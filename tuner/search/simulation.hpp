@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A strategy's search in a table of what was measured before, instead of on a GPU.
+// A strategy's search in a table of earlier measurements instead of on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace pgtune::search {
 
-/// A problem's variants with what became of each: the whole space of a simulated search.
+/// A problem's variants with their outcomes: the whole space of a simulated search.
 struct MeasuredTable {
   std::vector<Variant> variants;  ///< one template after another
   std::vector<std::size_t> template_sizes;
@@ -20,34 +20,33 @@ struct MeasuredTable {
   std::vector<Observation> observations;     ///< likewise
   std::vector<bool> in_preset = {};          ///< likewise, or empty
 
-  /// What a strategy is told of it; borrows the table.
+  /// The strategy's view of it; borrows the table.
   [[nodiscard]] SearchSpace space() const;
-  /// The shortest and the longest time of a variant that was right and timed to the end; nothing where none was.
+  /// The shortest and the longest time of a variant that was right and timed completely; nothing if there is none.
   [[nodiscard]] std::optional<double> best_s() const;
   [[nodiscard]] std::optional<double> worst_s() const;
 };
 
-/// A simulated search after so many variants.
+/// A simulated search after a budget of variants.
 struct SimulatedLoss {
-  /// The time of the best that it found over the time of the table's best, less 1. Where it found none that is right,
-  /// the table's worst counts as found.
+  /// The best found time over the table's best, minus 1. If it found no right variant, the table's worst counts.
   double loss = 0;
-  std::optional<double> expected;  ///< what the strategy expected of it (ExpectedMiss::of_all)
+  std::optional<double> expected;  ///< the strategy's estimate of it (ExpectedMiss::of_all)
 };
 
 struct SimulatedSearch {
-  /// Where a search that stops when it is enough would have ended.
+  /// The point at which a search with the stopping rule would have ended.
   struct Stop {
-    std::size_t tried = 0;  ///< variants, failures too; all of the table where it was never enough
+    std::size_t tried = 0;  ///< variants, failures too; the whole table if the rule never applied
     double loss = 0;        ///< as SimulatedLoss::loss
   };
   std::vector<SimulatedLoss> losses;  ///< for each of the budgets
-  std::optional<Stop> stop;           ///< nothing of a strategy that does not say what it expects to have missed
+  std::optional<Stop> stop;           ///< nothing if the strategy does not estimate its miss
 };
 
-/// A search that goes on to the largest of `budgets`, which ascend, and beyond that, where the strategy judges itself,
-/// until is_enough() for `margin`. Reports come as soon as the strategy takes them. Precondition: the table has a best.
-/// Errors: those of the space.
+/// Runs a search to the largest of `budgets`, which ascend. If the strategy estimates its miss, the search goes on
+/// until is_enough() for `margin`. Reports arrive as soon as the strategy accepts them. Precondition: the table has a
+/// best. Errors: those of the space.
 [[nodiscard]] Result<SimulatedSearch> simulated_search(const MeasuredTable& table, const SearchSpace& space,
                                                        const StrategyInfo& strategy, std::uint64_t seed,
                                                        std::span<const std::size_t> budgets, double margin);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 
-/// Every strategy, in the order of the help: `name` is described by <name>_strategy() of <name>_strategy.cpp, which
-/// needs no other declaration.
+/// Every strategy, in the order of the help: <name>_strategy() of <name>_strategy.cpp describes `name` and needs no
+/// other declaration.
 // clang-format off
 #define PGTUNE_STRATEGIES(strategy) \
   strategy(guided) \

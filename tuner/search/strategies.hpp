@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The strategies that a search can be told to use, by name.
+// The search strategies by name.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,17 @@ struct StrategyInfo {
   std::string name;
   std::string description;  ///< one line for people
   StrategyMaker make = nullptr;
-  bool asks_expectation = false;  ///< SearchSpace::expectation, which takes time to find out
+  bool asks_expectation = false;  ///< SearchSpace::expectation, which takes time to compute
 };
 
-/// What a search takes that is told nothing.
+/// The default of a search.
 inline constexpr std::string_view kDefaultStrategy = "model";
 
 /// All there are, in the order of the help.
 [[nodiscard]] const std::vector<StrategyInfo>& strategies();
 /// "guided, model or random"
 [[nodiscard]] std::string strategy_names();
-/// The strategy of that name; null where there is none.
+/// The strategy of that name; null if there is none.
 [[nodiscard]] const StrategyInfo* find_strategy(std::string_view name);
 
 /// Errors (usage): no strategy has that name; those of the space.

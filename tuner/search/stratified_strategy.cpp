@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Variants at random, as many of each size of tile: for tables that no seed, cost or preset has chosen.
+// Random variants, equally many of each tile size: for tables that no seed, cost or preset has biased.
 #include <map>
 #include <utility>
 
@@ -9,8 +9,8 @@
 namespace pgtune::search {
 namespace {
 
-/// The binary logarithm, rounded down, of BM x BN, which templates call the sides of their CTA tile; 0 where one is no
-/// positive number or missing.
+/// The binary logarithm, rounded down, of BM x BN, the names of a CTA tile's sides in templates; 0 if one is missing or
+/// not positive.
 int tile_class(const Variant& variant) {
   std::int64_t area = 1;
   for (const char* side : {"BM", "BN"}) {
@@ -24,8 +24,8 @@ int tile_class(const Variant& variant) {
   return log2;
 }
 
-/// A stratum is the variants of one template whose tiles have areas from one power of two to the next. Strata take
-/// turns until the smaller ones are through; in each, any variant is as likely as any other.
+/// A stratum is the variants of one template with tile areas from one power of two to the next. Strata take turns until
+/// the smaller ones are used up; within each, all variants are equally likely.
 class StratifiedStrategy final : public Strategy {
  public:
   StratifiedStrategy(const SearchSpace& space, std::uint64_t seed) {
