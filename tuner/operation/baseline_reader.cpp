@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads what an operation is compared with. Whether the buffers make a product is seen once sizes are given
-// (check_library_product), and whether a template has a variant once it is loaded.
+// Reads an operation's baselines. check_library_product() later checks whether the buffers make a product, once sizes
+// are given; loading a template shows whether it has the variant.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads an operation's buffers, how they are filled, and the cases that fill them otherwise.
+// Reads an operation's buffers, their fills, and the cases with other fills.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -100,7 +100,7 @@ class Reader {
     return out;
   }
 
-  /// A buffer that is filled with another one is an argument of that one's kernel.
+  /// A linked buffer must be an argument of the kernel that fills the other buffer.
   void check_links() const {
     for (const Link& link : linked_) {
       const auto with = std::find_if(definition_.buffers.begin(), definition_.buffers.end(),
@@ -197,7 +197,7 @@ class Reader {
 void read_buffers(const JsonCursor& root, KnownNames& names, OperationDefinition& definition) {
   Reader reader(names, definition);
   const auto elements = root.required("buffers").elements(1, kMaxBuffers);
-  // Kernels that fill a buffer may be given any of them, so all names come first.
+  // A fill's kernel may take any buffer, so all names are read first.
   for (const JsonCursor& element : elements) definition.buffers.emplace_back().name = element.required("name").string();
   announce_pointers(root, definition);
   for (std::size_t i = 0; i < elements.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Dimensions, dtypes and sizes: what an operation is instantiated with.
+// Dimensions, dtypes and sizes: the arguments that instantiate an operation.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ using space::Expression;
 
 struct Dimension {
   std::string name, description;
-  std::optional<Expression> fallback;  ///< of sizes that do not say it, over the dimensions before it
+  std::optional<Expression> fallback;  ///< the default size, over the dimensions before it
   std::int64_t least = 1;
 };
 
-/// Values by their names.
+/// Values by name.
 class Names : public space::Scope {
  public:
   void set(const std::string& name, std::int64_t value) { values_[name] = value; }
   /// The names that depend on a dtype: DTYPE and ELEM_BYTES, and OUT_BYTES for the type of results, by default the
-  /// usual one.
+  /// dtype's usual one.
   void set_dtype(Dtype dtype, std::optional<ElementType> output = {});
   [[nodiscard]] std::optional<std::int64_t> value(std::string_view name) const override;
 
@@ -38,26 +38,26 @@ class Names : public space::Scope {
   std::unordered_map<std::string, std::int64_t> values_;
 };
 
-// Readers of the fields "schema", "dtypes" and "dimensions"; problems are kept by the cursor's JsonProblems.
+// Readers of the fields "schema", "dtypes" and "dimensions"; the cursor's JsonProblems collects problems.
 void check_schema(const JsonCursor& root);
-/// Types that A and B agree on: such a dtype is the type of elements. `of_products`: any dtype, as the factors and
-/// results of a product may have types of their own.
+/// Dtypes in which A and B have the same type, which is the type of elements. `of_products`: any dtype, as a product's
+/// factors and result may differ in type.
 [[nodiscard]] std::vector<Dtype> read_dtypes(const JsonCursor& root, bool of_products = false);
-/// What expressions may name where there are such dtypes.
+/// The names that expressions may use if there are such dtypes.
 [[nodiscard]] space::KnownNames names_with(const std::vector<Dtype>& dtypes, bool of_products = false);
 [[nodiscard]] std::vector<Dimension> read_dimensions(const JsonCursor& root, space::KnownNames& names);
 
-/// "M=4096,N=8192". Errors (usage): what is no such list.
+/// Parses "M=4096,N=8192". Errors (usage): the text is no such list.
 [[nodiscard]] Result<std::vector<NamedValue>> parse_sizes(std::string_view text);
 
-/// The sizes in the order of the dimensions, with those that have a default. `owner` is whose they are, for messages:
-/// "the operation 'softmax'". Errors (usage): a dimension without a size, an unknown one, one given twice, a size below
-/// its least.
+/// The sizes in the order of the dimensions, with defaults filled in. `owner` names the operation in messages: "the
+/// operation 'softmax'". Errors (usage): a dimension without a size, an unknown one, one given twice, a size below its
+/// least.
 [[nodiscard]] Result<std::vector<NamedValue>> complete_sizes(const std::string& owner,
                                                              const std::vector<Dimension>& dimensions,
                                                              const std::vector<NamedValue>& sizes);
 
-/// The dtype asked for, else the first; nothing where there are none. Errors (usage): one that is none of them.
+/// The requested dtype, else the first; nothing if there are none. Errors (usage): the requested one is none of them.
 [[nodiscard]] Result<std::optional<Dtype>> choose_dtype(const std::string& owner, const std::vector<Dtype>& dtypes,
                                                         std::optional<Dtype> dtype);
 

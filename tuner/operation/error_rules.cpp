@@ -128,7 +128,7 @@ bool needs_scale(const ErrorSpec& spec) {
 }
 
 Result<ToleratedError> tolerated_error(const ErrorSpec& spec, ElementType type, const ErrorValues& values) {
-  // What is less than the least difference of two results is none.
+  // A difference below the smallest possible one between two results is zero.
   constexpr double kNothing = 1e-300;
   const ElementTraits& t = traits(type);
   switch (spec.rule) {

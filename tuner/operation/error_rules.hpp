@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How far from the reference an output may be: the rules' names, how they are read, and what they say of a problem.
-// Private to tuner/operation.
+// The error that an output may have against the reference: the rules' names, their readers, and their bounds for a
+// problem. Private to tuner/operation.
 #pragma once
 
 #include <string>
@@ -11,27 +11,27 @@
 
 namespace pgtune::operation {
 
-/// Problems are kept by the cursor's JsonProblems. `definition` has its dtypes.
+/// The cursor's JsonProblems collects problems. `definition` must have its dtypes.
 [[nodiscard]] ErrorSpec read_error(const JsonCursor& cursor, const space::KnownNames& names,
                                    const OperationDefinition& definition);
 
-/// Whether the error is in units of a scale, which the reference has to write.
+/// Whether the error is in units of a scale, which the reference must write.
 [[nodiscard]] bool needs_scale(const ErrorSpec& spec);
 
-/// What the rule's expressions are evaluated with.
+/// The values for the rule's expressions.
 struct ErrorValues {
   const Names& names;
   Dtype dtype;            ///< the problem's
-  const std::string& of;  ///< whose error it is, for messages: "buffer 'd'"
+  const std::string& of;  ///< the output, for messages: "buffer 'd'"
 };
 
-/// Of an output of this type. Errors (usage): an expression that fails, a sum of nothing, too many roundings, the label
-/// of no activation, a factor below 1.
+/// The bound for an output of this type. Errors (usage): an expression that fails, a sum of nothing, too many
+/// roundings, the label of no activation, a factor below 1.
 [[nodiscard]] Result<ToleratedError> tolerated_error(const ErrorSpec& spec, ElementType type,
                                                      const ErrorValues& values);
 
-/// What rounding an output of this type before its last step costs, in units of its scale; 0 where that rounds nothing.
-/// Precondition: the rule is kSum. Errors likewise.
+/// The error from rounding an output of this type before its last step, in units of its scale; 0 if that is exact.
+/// Precondition: the rule is kSum. The same errors.
 [[nodiscard]] Result<double> error_of_early_rounding(const ErrorSpec& spec, ElementType type,
                                                      const ErrorValues& values);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// GEMM as an operation (operations/gemm.json): what its short form means in plain numbers.
+// GEMM as an operation (operations/gemm.json): its short form in plain numbers.
 #pragma once
 
 #include "tuner/model/problem.hpp"
@@ -7,15 +7,15 @@
 
 namespace pgtune::operation {
 
-/// The definition that ships. Errors (internal): it is none.
+/// The built-in definition. Errors (internal): it is invalid.
 [[nodiscard]] const Result<OperationDefinition>& gemm_definition();
 
-/// The problem with Problem::operation, as workers are given it: of a GEMM made from its other members, of another
-/// operation as it is. Errors (usage): numbers that overflow.
+/// The problem with Problem::operation, as workers receive it: made from the other members for a GEMM, unchanged for
+/// another operation. Errors (usage): numbers that overflow.
 [[nodiscard]] Result<Problem> with_operation(Problem problem);
 
-/// The library that computes all of the problem as one product of matrices in its dtype, and with which alone it is
-/// compared; null where the problem's operation declares none.
+/// The library that computes the whole problem as one matrix product in its dtype and is its only baseline; null if the
+/// problem's operation declares none.
 [[nodiscard]] const GemmBaseline* gemm_baseline(const Problem& problem);
 
 }  // namespace pgtune::operation

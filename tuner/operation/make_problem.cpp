@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An operation and sizes to plain numbers.
+// Turns an operation and sizes into plain numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::string name_for_messages(const OperationDefinition& definition) {
   return fmt::format("the operation '{}'", definition.name);
 }
 
-/// Evaluates expressions and keeps the first error, with the field it came from.
+/// Evaluates expressions and keeps the first error, with its field.
 class ProblemBuilder {
  public:
   ProblemBuilder(const OperationDefinition& definition, std::vector<NamedValue> sizes, const ProblemChoices& choices)
@@ -91,7 +91,7 @@ class ProblemBuilder {
     return out;
   }
 
-  /// Strides of elements that lie one behind the other, the last dimension's contiguous.
+  /// Strides of packed elements; the last dimension is contiguous.
   std::vector<std::int64_t> packed(const OperationBuffer& buffer) {
     std::vector<std::int64_t> strides(buffer.extents.size(), 1);
     for (std::size_t i = strides.size(); i-- > 1;) {
@@ -129,7 +129,7 @@ class ProblemBuilder {
     buffer.tolerated = buffer.is_output() && spec.error.rule == ErrorRule::kAllclose;
     if (buffer.is_output() && !error_)
       buffer.error = kept(tolerated_error(spec.error, buffer.type, error_values(field)));
-    // Of pointers it is what templates may know of the addresses in the array, and not of its own.
+    // For pointers this is the alignment of the addresses in the array, not of the array itself.
     const std::int64_t alignment = buffer.pointers ? buffer.pointers->alignment : row_alignment(buffer);
     add_value(alignment_name(spec.name), error_ ? 1 : alignment);
     out_.buffers.push_back(std::move(buffer));
@@ -140,7 +140,7 @@ class ProblemBuilder {
     return part == DtypePart::kA ? type_of_a(dtype) : part == DtypePart::kB ? type_of_b(dtype) : output_;
   }
 
-  /// Where each leads; whether that is in the buffer is checked with the problem.
+  /// Each pointer's offset; the problem's check tests whether it is inside the buffer.
   PointerArray pointers(const PointerSpec& spec, const OperationBuffer& array, const std::string& field) {
     PointerArray out{static_cast<std::int64_t>(spec.buffer), spec.alignment, {}};
     if (out.alignment == 0) out.alignment = element_bytes(array.type);
@@ -157,7 +157,7 @@ class ProblemBuilder {
     return out;
   }
 
-  /// Of all but a kernel.
+  /// For all fills except kernels.
   void set_fill(const BufferSpec& spec, OperationBuffer& buffer, const std::string& field) {
     buffer.fill = spec.fill;
     buffer.first = spec.first;
@@ -183,7 +183,7 @@ class ProblemBuilder {
     out_.cases.push_back(std::move(fill_case));
   }
 
-  /// Flops and bytes without the counts, and what one of each adds: they are affine in them.
+  /// Flops and bytes are affine in the counts: their values without counts, and the increment for one of each.
   void add_work() {
     for (const CountSpec& spec : definition_.counts) {
       const std::string field = fmt::format("count '{}'", spec.name);
@@ -216,12 +216,12 @@ class ProblemBuilder {
                          to_string(buffer.type), buffer.first, buffer.second));
   }
 
-  /// `buffer`: whose error it is, for messages.
+  /// `buffer`: the output, for messages.
   [[nodiscard]] ErrorValues error_values(const std::string& buffer) const {
     return {names_, dtype_.value_or(Dtype::kF32), buffer};
   }
 
-  /// Keeps the first error, as everything does here.
+  /// Keeps the first error.
   template <class Value>
   Value kept(Result<Value> value) {
     if (value) return *std::move(value);
@@ -267,7 +267,7 @@ class ProblemBuilder {
 
 namespace {
 
-/// What the operation computes with a lesser's sizes in place of its own; nothing where a library can do all.
+/// The operation with the sizes of its `lesser` part; nothing if a library can compute all of it.
 Result<std::optional<LesserResult>> lesser_result(const OperationDefinition& definition,
                                                   const OperationProblem& problem, const ProblemChoices& choices) {
   if (!definition.lesser) return std::nullopt;

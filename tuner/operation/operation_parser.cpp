@@ -91,7 +91,7 @@ Result<OperationDefinition> parse_operation(std::string_view json_text, const st
   if (const auto reference = root.optional("reference"); reference && !problems.first())
     source_path = reference->required("source").string();
   if (problems.first()) return fail(*problems.first(), origin);
-  // Workers have the header themselves: what is sent is what the user wrote.
+  // Workers have the header themselves, so only the user's text is sent.
   const FileReader workers_own = [](const std::string& name) -> Result<std::string> {
     if (name == kOperationHeader) return std::string();
     return fail(ErrorKind::kUsage, fmt::format("no header '{}'", name));
@@ -99,7 +99,7 @@ Result<OperationDefinition> parse_operation(std::string_view json_text, const st
   auto source = space::read_template_source(source_path, read_file, workers_own);
   if (!source) return fail(std::move(source.error()), origin);
   std::erase_if(source->headers, [](const SourceFile& header) { return header.name == kOperationHeader; });
-  // What neither says what is right nor how it is measured.
+  // Fields that affect neither right results nor measurements.
   document.erase("description");
   document.erase("templates");
   document["reference"].erase("source");

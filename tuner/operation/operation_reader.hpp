@@ -14,10 +14,10 @@
 
 namespace pgtune::operation {
 
-/// What an operation's source includes to load and store elements; part of every worker.
+/// The header that an operation's source includes to load and store elements; every worker contains it.
 inline constexpr std::string_view kOperationHeader = "operation.cuh";
 
-/// In place of a type or of an arithmetic: the problem's.
+/// The word for the problem's own type or arithmetic.
 inline constexpr std::string_view kDtypeWord = "dtype";
 
 /// The words of an enumeration, for JsonCursor::choice().
@@ -28,22 +28,22 @@ template <NamedEnum Enum>
   return out;
 }
 
-/// What templates call the alignment of a buffer's rows: "ALIGN_X".
+/// The templates' name for the alignment of a buffer's rows: "ALIGN_X".
 [[nodiscard]] inline std::string alignment_name(const std::string& buffer) { return "ALIGN_" + buffer; }
 
-/// The buffer's index; nothing for what is no buffer's name, of which JsonCursor::choice() has told.
+/// The buffer's index; nothing if the name is no buffer's, which JsonCursor::choice() has reported.
 [[nodiscard]] std::optional<std::size_t> place_of(const OperationDefinition& definition, std::string_view name);
 [[nodiscard]] std::vector<Expression> read_expressions(const JsonCursor& cursor, const space::KnownNames& names,
                                                        std::size_t least, std::size_t most);
-/// A kernel of the reference, or one that fills buffers. `definition` has its buffers' names.
+/// Reads a kernel of the reference, or one that fills buffers. `definition` must have its buffers' names.
 [[nodiscard]] ReferenceKernelSpec read_kernel(const JsonCursor& cursor, const space::KnownNames& names,
                                               const OperationDefinition& definition, bool is_fill);
 
-/// Problems are kept by the cursor's JsonProblems. `definition` has its dtypes, dimensions and scalars.
+/// The cursor's JsonProblems collects problems. `definition` must have its dtypes, dimensions and scalars.
 void read_buffers(const JsonCursor& root, space::KnownNames& names, OperationDefinition& definition);
-/// Puts arrays of pointers behind the buffers, by their names alone: kernels that fill a buffer may be given them.
+/// Appends arrays of pointers to the buffers, by name only: kernels that fill a buffer may take them as arguments.
 void announce_pointers(const JsonCursor& root, OperationDefinition& definition);
-/// The pointers were announced, and the buffers read.
+/// Precondition: the pointers were announced, and the buffers read.
 void read_pointers(const JsonCursor& root, space::KnownNames& names, OperationDefinition& definition);
 /// `definition` has its buffers too.
 void read_reference(const JsonCursor& root, const space::KnownNames& names, OperationDefinition& definition);
@@ -57,7 +57,7 @@ void read_lesser(const JsonCursor& root, const space::KnownNames& names, Operati
 /// `definition` has its buffers too.
 void read_cases(const JsonCursor& root, const space::KnownNames& names, OperationDefinition& definition);
 
-/// Makes the names of counts known, before anything that could take them.
+/// Registers the names of counts, before anything that could use them.
 void announce_counts(const JsonCursor& root, space::KnownNames& names);
 /// Counts, flops and bytes. `definition` has its buffers too, and the counts were announced.
 void read_work(const JsonCursor& root, const space::KnownNames& names, OperationDefinition& definition);

@@ -15,7 +15,7 @@ using space::KnownNames;
 using space::NameKind;
 using space::Reach;
 
-/// As many as there is room for beside the buffers.
+/// The number that fits with the buffers.
 std::vector<JsonCursor> elements_of(const JsonCursor& root, const OperationDefinition& definition) {
   const auto buffers = static_cast<std::size_t>(std::count_if(definition.buffers.begin(), definition.buffers.end(),
                                                               [](const BufferSpec& spec) { return !spec.pointers; }));
@@ -27,7 +27,7 @@ std::vector<JsonCursor> elements_of(const JsonCursor& root, const OperationDefin
   return elements;
 }
 
-/// The buffer that `cursor` names; nothing after a problem.
+/// The buffer that `cursor` names; nothing after reporting a problem.
 std::optional<std::size_t> target(const JsonCursor& cursor, const OperationDefinition& definition) {
   std::vector<std::string_view> words;
   for (const BufferSpec& buffer : definition.buffers) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads an operation's reference, and the kernels that it and fills are made of.
+// Reads an operation's reference, and the kernels of the reference and of fills.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using space::Reach;
 
 constexpr std::size_t kMaxKernels = 16, kMaxArguments = 64;
 
-/// The index of the buffer, or of the output, that is named.
+/// The index of the named buffer or output.
 std::size_t buffer_named(const JsonCursor& cursor, const OperationDefinition& definition, bool is_output) {
   std::vector<std::string_view> words;
   for (const BufferSpec& candidate : definition.buffers) {
@@ -68,7 +68,7 @@ ReferenceArgumentSpec read_argument(const JsonCursor& cursor, const KnownNames& 
   return out;
 }
 
-/// A kernel that is given a result writes residuals, and no others write their scale.
+/// A kernel that takes a result may write only residuals and their scales, and no other kernel may write those scales.
 void check_outputs_of(const ReferenceKernelSpec& kernel, const JsonCursor& cursor,
                       const OperationDefinition& definition) {
   for (std::size_t i = 0; i < definition.buffers.size(); ++i) {

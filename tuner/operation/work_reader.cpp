@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads what a launch of an operation computes and moves: flops and bytes, and what these take from the data.
+// Reads the flops and bytes of a launch of an operation, and the counts that these take from the data.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using space::Reach;
 constexpr std::array kCountKinds{CountKind::kSum, CountKind::kAbove, CountKind::kNonzero, CountKind::kIncreases,
                                  CountKind::kMax};
 
-/// The buffers of whole numbers that launches leave alone: what is in them when a launch is timed is known.
+/// The integer buffers that launches do not write: their content is known when a launch is timed.
 std::vector<std::string_view> countable(const OperationDefinition& definition) {
   std::vector<std::string_view> out;
   for (const BufferSpec& buffer : definition.buffers) {
