@@ -20,7 +20,7 @@ std::string macro_value(const ParameterValue& value) {
   return label != nullptr ? label_macro(*label) : to_string(value);
 }
 
-/// The template's macros depend on a built-in whose values are words.
+/// Whether the template's macros depend on a built-in name with words as values.
 bool asks_for(const TemplateDefinition& definition, std::string_view builtin) {
   const auto names_it = [&](const NamedExpression& entry) {
     const auto& names = entry.expression.names();
@@ -30,8 +30,8 @@ bool asks_for(const TemplateDefinition& definition, std::string_view builtin) {
          std::any_of(definition.defines.begin(), definition.defines.end(), names_it);
 }
 
-/// Every label of the template, not just this variant's, so that a kernel can compare with any of them; for a kernel
-/// that asks for the dtype or the activation, every word of theirs too.
+/// Every label of the template, not only this variant's, so that a kernel can compare with any of them. A kernel that
+/// uses the dtype or the activation gets all of their words, too.
 void add_labels(const TemplateDefinition& definition, std::vector<Define>& out) {
   std::set<std::string_view> seen;
   const auto add = [&](std::string_view label) {

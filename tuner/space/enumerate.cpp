@@ -15,9 +15,9 @@
 namespace pgtune::space {
 namespace {
 
-/// A search can neither hold nor try more; each variant takes about a kilobyte.
+/// A search can neither store nor try more; each variant takes about a kilobyte.
 constexpr std::size_t kMaxVariants = 1'000'000;
-/// Half a minute or so of walking.
+/// About half a minute of walking.
 constexpr std::int64_t kMaxSteps = 400'000'000;
 
 const char* word_of(Removal::Kind kind) {
@@ -34,7 +34,7 @@ const char* word_of(Removal::Kind kind) {
   return "preset rule";
 }
 
-/// Product of the numbers of values of the parameters from each on; nothing where it does not fit.
+/// For each parameter, the product of the numbers of values from it on; nothing on overflow.
 std::optional<std::vector<std::int64_t>> points_below(const TemplateDefinition& definition) {
   std::vector<std::int64_t> below(definition.parameters.size() + 1, 1);
   for (std::size_t i = below.size() - 1; i-- > 0;) {
@@ -44,11 +44,12 @@ std::optional<std::vector<std::int64_t>> points_below(const TemplateDefinition& 
   return below;
 }
 
-/// Each rule is checked as soon as what it needs has values, and before that by what it can still become.
+/// Each rule is checked as soon as all its names have values, and before that by the bounds of its value.
 class Walk {
  public:
-  /// kList: variants alone, many times faster: all rules cut branches, in whatever order cuts most. kCount: rules of
-  /// legality and preset are checked on whole points that passed those before them, and each rule's removals counted.
+  /// kList: only the variants, many times faster; all rules cut branches, in the order that cuts most. kCount: rules of
+  /// legality and preset are checked on whole points that passed the rules before them, and each rule's removals are
+  /// counted.
   enum class Purpose { kList, kCount };
 
   Walk(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device, Purpose purpose)
@@ -65,7 +66,7 @@ class Walk {
     for (const NamedExpression& entry : definition.derived) add_derived(entry);
     checks_.resize(preset_level() + 1);
     outlooks_.resize(legality_level());
-    // Levels in ascending order, so a derived value lands behind the rules that guard it.
+    // Levels ascend, so a derived value comes after the rules that guard it.
     for (std::size_t level = 0; level < checks_.size(); ++level) {
       for_each_rule([&](const Rule& rule, Removal::Kind kind, std::size_t number) {
         if (level_of(rule, kind) == level) schedule(rule, level, number);
@@ -99,10 +100,10 @@ class Walk {
  private:
   static constexpr std::size_t kNoRule = std::numeric_limits<std::size_t>::max();
 
-  /// Steps that run as one: with kCount a rule by itself, or a derived value.
+  /// Steps that run together; with kCount a single rule or derived value.
   struct Check {
     std::vector<StepProgram::Step> steps;
-    std::size_t rule = kNoRule;  ///< its place in out_.removals, with kCount
+    std::size_t rule = kNoRule;  ///< its index in out_.removals, with kCount
     StepProgram program = {};
   };
   struct Outlook {
@@ -111,8 +112,8 @@ class Walk {
   };
   struct Derived {
     StepProgram::Step step;
-    std::size_t level;               ///< parameters that have values before it does
-    std::vector<std::size_t> needs;  ///< earlier ones, not known by themselves
+    std::size_t level;               ///< number of parameters with values before it has one
+    std::vector<std::size_t> needs;  ///< earlier steps with unknown values
     bool scheduled = false;
   };
 
@@ -120,7 +121,7 @@ class Walk {
   [[nodiscard]] std::size_t legality_level() const { return numbers_.size() + 1; }
   [[nodiscard]] std::size_t preset_level() const { return numbers_.size() + 2; }
 
-  /// visit(rule, kind, number), in the order in which they may rely on each other.
+  /// Calls visit(rule, kind, number) in an order in which each rule may rely on those before it.
   template <typename Visit>
   void for_each_rule(const Visit& visit) const {
     std::size_t number = 0;
@@ -168,8 +169,8 @@ class Walk {
     return level_of(rule.expression);
   }
 
-  /// Adds a rule to a level, and what computes the derived values that it needs to the levels where those can be had;
-  /// where it is checked on whole points alone, right before it.
+  /// Adds a rule to a level. The steps for its derived values go to the levels where they can be computed, or right
+  /// before the rule if it is checked on whole points only.
   void schedule(const Rule& rule, std::size_t level, std::size_t number) {
     const StepProgram::Step step = places_.rule(rule.expression);
     for (const std::size_t needed : needs_of(step)) schedule_derived(needed, level);
@@ -195,7 +196,7 @@ class Walk {
     const StepProgram::Step rule = places_.rule(own.expression);
     if (!has_bounds(rule)) return;
     std::vector<bool> needed(derived_.size()), parameters(legality_level());
-    std::size_t decided = 0;  // from here on everything that has no bounds by itself is known
+    std::size_t decided = 0;  // from here on every name without bounds is known
     const auto add = [&](const StepProgram::Step& step) {
       for (const std::uint32_t place : unknown_places(step)) {
         const std::size_t parameter = place - places_.parameter(0);
@@ -213,7 +214,7 @@ class Walk {
     }
     std::reverse(steps.begin(), steps.end());
     steps.push_back(rule);
-    constexpr std::ptrdiff_t kFewest = 4;  // of fewer it costs more than it saves
+    constexpr std::ptrdiff_t kFewest = 4;  // for fewer points it costs more than it saves
     if (std::count(parameters.begin(), parameters.end(), true) < kFewest) return;
     const std::size_t level = level_of(own.expression);
     std::ptrdiff_t bound = 0;
@@ -228,14 +229,14 @@ class Walk {
     return StepProgram::has_bounds(step.expression, step.places, places_.memory());
   }
 
-  /// A parameter that has no value yet may have any of its own.
+  /// A parameter without a value may take any of its values.
   void leave_open(std::size_t parameter) {
     const auto& numbers = numbers_[parameter];
     const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
     bounds_[places_.parameter(parameter)] = {*low, *high};
   }
 
-  /// Everything below the values of the first `bound` parameters.
+  /// Visits all points with the current values of the first `bound` parameters.
   Result<void> descend(std::size_t bound) {
     if (++walked_ > kMaxSteps) {
       return fail(ErrorKind::kUsage,
@@ -283,7 +284,7 @@ class Walk {
     return {};
   }
 
-  /// Whether the first `bound` parameters' values pass what is checked at `level`.
+  /// Whether the first `bound` parameters' values pass the checks of `level`.
   Result<bool> pass(std::size_t level, std::size_t bound) {
     for (const Check& check : checks_[level]) {
       const StepProgram::End end = check.program.run(values_.data());
@@ -299,7 +300,7 @@ class Walk {
     if (rule != kNoRule) out_.removals[rule].removed += below_[bound];
   }
 
-  /// Evaluates the steps again, which tells what is wrong.
+  /// Evaluates the steps again to get the error.
   [[nodiscard]] tl::unexpected<Error> fault(const Check& check, std::size_t bound) {
     Error error;
     for (const StepProgram::Step& step : check.steps) {
@@ -343,14 +344,14 @@ class Walk {
   std::vector<std::vector<Check>> checks_;  ///< by parameters that have values, then legality, then preset
   std::vector<std::vector<Outlook>> outlooks_;
   std::vector<std::int64_t> values_;
-  std::vector<Bounds> bounds_;       ///< of each place in values_, given the parameters that have values
+  std::vector<Bounds> bounds_;       ///< bounds of each place in values_, given the parameters with values
   std::vector<std::int64_t> below_;  ///< points of a subtree whose first i parameters are bound
   std::vector<std::size_t> chosen_;
   std::int64_t walked_ = 0;
   Enumeration out_;
 };
 
-/// Computes the derived values that `expression` needs and that the scope lacks.
+/// Computes the derived values that `expression` needs and the scope lacks.
 Result<void> add_derived(const Expression& expression, const TemplateDefinition& definition, VariantScope& scope) {
   for (const std::string& name : expression.names()) {
     if (scope.value(name)) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The points of a space that are worth compiling for a problem on a device, and why the others are not.
+// The points of a space worth compiling for a problem on a device, and the reasons against the others.
 #pragma once
 
 #include <cstdint>
@@ -21,28 +21,28 @@ struct Removal {
 
 struct VariantList {
   std::int64_t space = 0;         ///< Cartesian product of the parameters' values
-  std::vector<Variant> variants;  ///< legal ones that policy and preset let through, in the order of their values
+  std::vector<Variant> variants;  ///< legal ones that pass policy and preset, in the order of their values
 };
 
 struct Enumeration : VariantList {
   std::int64_t after_constraints = 0;  ///< and policy
   std::int64_t legal = 0;              ///< of these, for the problem
-  std::vector<Removal> removals;       ///< in the template's order, rules that removed nothing included
+  std::vector<Removal> removals;       ///< in the template's order, including rules that removed nothing
 };
 
-/// Walks the space with each constraint and rule of the policy applied as soon as its names are bound, so impossible
-/// subtrees are skipped (their points are still counted). Errors (usage): an expression that fails, a dtype the
-/// template lacks. An empty result is not an error here; the removals explain it.
+/// Walks the space and applies each constraint and rule of the policy as soon as its names are bound, so that
+/// impossible subtrees are skipped (their points are still counted). Errors (usage): an expression that fails, a dtype
+/// the template lacks. An empty result is not an error here; the removals explain it.
 [[nodiscard]] Result<Enumeration> enumerate(const TemplateDefinition& definition, const Problem& problem,
                                             const DeviceInfo& device);
 
-/// Its variants alone, many times faster: which rule removed how much decides nothing there. Where an illegal point
-/// makes an expression fail, no error unless it was looked at.
+/// The variants alone, many times faster, because removals per rule are not counted. An expression that fails at an
+/// illegal point is an error only if that point was evaluated.
 [[nodiscard]] Result<VariantList> legal_variants(const TemplateDefinition& definition, const Problem& problem,
                                                  const DeviceInfo& device);
 
-/// Why one variant is not legal, whatever policy and preset say of it: the first failing rule's reason, or nothing.
-/// Errors: unknown parameter or value.
+/// Why a variant is not legal, ignoring policy and preset: the first failing rule's reason, or nothing. Errors: unknown
+/// parameter or value.
 [[nodiscard]] Result<std::optional<std::string>> why_illegal(const TemplateDefinition& definition,
                                                              const Variant& variant, const Problem& problem,
                                                              const DeviceInfo& device);

@@ -73,7 +73,7 @@ Result<std::vector<std::optional<double>>> cost_clocks(const TemplateDefinition&
       out[i] = static_cast<double>(clocks);
       continue;
     }
-    const auto slowly = cost_clocks(definition, variants[i], problem, device);  // says what is wrong
+    const auto slowly = cost_clocks(definition, variants[i], problem, device);  // returns the error
     if (!slowly) return tl::unexpected<Error>(slowly.error());
     out[i] = *slowly;
   }
@@ -89,7 +89,7 @@ Result<std::vector<bool>> in_preset(const TemplateDefinition& definition, std::s
   evaluator.prepare();
   for (std::size_t i = 0; i < variants.size(); ++i) {
     if (!evaluator.take(variants[i])) {
-      const auto scope = VariantScope::create(definition, variants[i], problem, device);  // says what is wrong
+      const auto scope = VariantScope::create(definition, variants[i], problem, device);  // returns the error
       if (!scope) return fail(scope.error(), fmt::format("template '{}'", definition.name));
     }
     out[i] = std::all_of(rules.begin(), rules.end(), [&](const StepProgram& rule) { return evaluator.run(rule); });

@@ -20,21 +20,21 @@ float scaled(double value) { return static_cast<float>(std::copysign(std::log2(1
 
 bool has_labels(const Parameter& parameter) { return std::holds_alternative<std::string>(parameter.values.front()); }
 
-/// The kernel with the most threads in all.
+/// The kernel with the most threads in total.
 struct Largest {
   double ctas = 0, threads = 0, smem_bytes = 0;
 
   [[nodiscard]] double all_threads() const { return ctas * threads; }
 };
 
-/// CTAs of it that a multiprocessor holds at least by threads and shared memory, of which each takes 1 KiB more.
+/// CTAs that a multiprocessor can hold by threads and shared memory; each CTA takes 1 KiB of that in addition.
 double ctas_per_sm(const Largest& kernel, const DeviceInfo& device) {
   const double by_threads = device.threads_per_sm / std::max(kernel.threads, 1.0);
   const double by_smem = static_cast<double>(device.smem_per_sm_bytes) / (kernel.smem_bytes + 1024);
   return std::max(1.0, std::floor(std::min(by_threads, by_smem)));
 }
 
-/// How a kernel's CTAs fill the device.
+/// A kernel's extents, and the number of waves of its CTAs on the device.
 struct Occupation {
   Occupation(const Largest& largest, const DeviceInfo& device)
       : kernel(largest), waves(largest.ctas / (ctas_per_sm(largest, device) * std::max(device.sm_count, 1))) {}
@@ -45,7 +45,7 @@ struct Occupation {
   double waves;
 };
 
-/// The kernels' programs: what decides whether each is launched, then its extents.
+/// The kernels' programs: the condition of each launch, then its extents.
 class CompiledKernels {
  public:
   CompiledKernels(const TemplateDefinition& definition, PointEvaluator& evaluator) {
@@ -68,7 +68,7 @@ class CompiledKernels {
     }
   }
 
-  /// Nothing where an expression fails.
+  /// Nothing if an expression fails.
   [[nodiscard]] std::optional<Largest> largest(PointEvaluator& evaluator) const {
     const auto product = [&](const std::vector<std::uint32_t>& places) {
       double out = 1;
@@ -133,7 +133,7 @@ class CompiledFeatures {
     evaluator_.prepare();
   }
 
-  /// Adds a variant; false where an expression fails.
+  /// Adds a variant; false if an expression fails.
   bool add(const Variant& variant, Features::Rows& rows) {
     if (!evaluator_.take(variant) || !evaluator_.run(program_)) return false;
     const auto kernel = kernels_.largest(evaluator_);
@@ -174,7 +174,7 @@ class CompiledFeatures {
   CompiledKernels kernels_;
   std::vector<Column> columns_;
   StepProgram program_;
-  std::vector<StepProgram> preset_;  ///< a rule each
+  std::vector<StepProgram> preset_;  ///< one per rule
   std::optional<std::uint32_t> cost_, l2_bytes_;
 };
 

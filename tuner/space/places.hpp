@@ -17,20 +17,20 @@ namespace pgtune::space {
 
 class Places {
  public:
-  /// Facts of device and problem, which are known, then the parameters, which are not.
+  /// The facts of device and problem, which are known, then the parameters, which are unknown.
   Places(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device);
 
-  /// A place for a value computed by `expression` over the names so far, of which one may be called alike and is hidden
-  /// from now on; where nothing unknown decides it, its value is known. The step that computes it.
+  /// Adds a place for the value of `expression` over the names so far, and returns the step that computes it. It hides
+  /// an earlier equal name. Its value is known if it depends on nothing unknown.
   StepProgram::Step add_step(const NamedExpression& entry);
 
   [[nodiscard]] std::uint32_t operator[](const std::string& name) const { return by_name_.at(name); }
   [[nodiscard]] std::uint32_t parameter(std::size_t index) const {
     return first_parameter_ + static_cast<std::uint32_t>(index);
   }
-  /// `expression` as a rule over the names so far.
+  /// Compiles `expression` as a rule over the names so far.
   [[nodiscard]] StepProgram::Step rule(const Expression& expression) const;
-  /// Likewise as a value without a name, in a new place.
+  /// Compiles it as a value without a name, in a new place.
   [[nodiscard]] StepProgram::Step value(const Expression& expression);
 
   [[nodiscard]] StepMemory& memory() { return memory_; }

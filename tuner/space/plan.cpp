@@ -134,7 +134,7 @@ Result<void> check_tensor_map_limits(const TensorMapPlan& map, const DeviceInfo&
   return check_box(map);
 }
 
-/// Evaluates expressions and keeps the first error, with the field it came from.
+/// Evaluates expressions and keeps the first error, with its field.
 class PlanBuilder {
  public:
   PlanBuilder(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device,
@@ -148,7 +148,7 @@ class PlanBuilder {
         refuse("workspace.bytes", fmt::format("is {}, but must not be negative", plan_.workspace_bytes));
       plan_.zero_workspace = definition_.zero_workspace;
     }
-    // A map may be impossible for variants whose kernels do not use it, so only those that are passed count.
+    // A map may be impossible for variants whose kernels do not use it, so only maps that are passed count.
     for (const KernelSpec& kernel : definition_.kernels) add_kernel(kernel);
     if (!error_ && plan_.kernels.empty()) refuse("kernels", "no kernel is launched: every \"when\" is zero");
     if (error_) return tl::unexpected<Error>(std::move(*error_));
@@ -238,7 +238,7 @@ class PlanBuilder {
     return out;
   }
 
-  /// Index of the map in the plan, which gets it when it is first passed.
+  /// Index of the map in the plan; the map is added when it is first passed.
   std::int64_t tensor_map(const std::string& name) {
     for (std::size_t i = 0; i < plan_.tensor_maps.size(); ++i) {
       if (plan_.tensor_maps[i].name == name) return static_cast<std::int64_t>(i);
@@ -263,7 +263,7 @@ class PlanBuilder {
     return word.value_or(Word{});
   }
 
-  /// How TMA calls the type that an operand has in memory.
+  /// TMA's name for an operand's type in memory.
   [[nodiscard]] TensorType stored_type(Operand operand) const {
     if (operand == Operand::kWorkspace) return TensorType::kFloat32;
     return traits(problem_.type_of(operand)).tensor_type;

@@ -12,20 +12,20 @@ namespace pgtune::space {
 
 class PointEvaluator {
  public:
-  /// Further programs are compiled over names() until prepare() ends that.
+  /// Further programs may be compiled over names() until prepare() is called.
   PointEvaluator(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device);
   [[nodiscard]] Places& names() { return places_; }
   void prepare() { values_ = places_.memory().values(); }
 
-  /// Sets the parameters and computes derived values and values. False where the variant is not one of the template's
-  /// or an expression fails: VariantScope tells how.
+  /// Sets the parameters and computes derived values and values. False if the variant is not one of the template's or
+  /// an expression fails: VariantScope gives the error.
   bool take(const Variant& variant);
   StepProgram::End end_of(const StepProgram& program) { return program.run(values_.data()); }
   bool run(const StepProgram& program) { return end_of(program) == StepProgram::End::kPassed; }
   [[nodiscard]] std::int64_t value(std::uint32_t place) const { return values_[place]; }
-  /// The rules of the template's preset, a program each: a variant breaks those that do not pass.
+  /// One program for each rule of the template's preset.
   [[nodiscard]] std::vector<StepProgram> preset_rules();
-  /// Which of the parameter's values the variant has.
+  /// The index of the variant's value among the parameter's.
   [[nodiscard]] std::size_t choice(std::size_t parameter) const { return choices_[parameter]; }
 
  private:

@@ -21,7 +21,7 @@ Result<VariantScope> VariantScope::of_facts(const TemplateDefinition& definition
   VariantScope out;
   const auto device_facts = device_values(device);
   for (std::size_t i = 0; i < device_facts.size(); ++i) out.set(device_names()[i], device_facts[i]);
-  // The scope keeps no names of its own: these are the problem's, or there for good.
+  // The scope copies no names: they belong to the problem or are static.
   for (const ProblemFact& fact : problem.facts()) out.set(fact.name, fact.value);
   for (std::size_t i = 0; i < definition.parameters.size(); ++i) {
     out.set(definition.parameters[i].name, numeric_value(variant.parameters[i].value));

@@ -15,7 +15,7 @@ class VariantScope : public Scope {
   /// Problem, device and parameters. Errors (usage): a variant or dtype that does not fit.
   [[nodiscard]] static Result<VariantScope> of_facts(const TemplateDefinition& definition, const Variant& variant,
                                                      const Problem& problem, const DeviceInfo& device);
-  /// These, and all derived values and values. Errors (usage): the same, an expression that fails.
+  /// Adds all derived values and values. Errors (usage): the same, or an expression that fails.
   [[nodiscard]] static Result<VariantScope> create(const TemplateDefinition& definition, const Variant& variant,
                                                    const Problem& problem, const DeviceInfo& device);
 
