@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The names every template's expressions may use: facts of the device and of the problem.
+// The names that every template's expressions may use: facts of the device and of the problem.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,12 @@
 namespace pgtune::space {
 
 [[nodiscard]] const std::vector<std::string>& device_names();
-/// Of GEMM.
+/// The names for GEMM.
 [[nodiscard]] const std::vector<std::string>& problem_names();
-/// Those of Problem::facts().
+/// The names in Problem::facts().
 [[nodiscard]] std::vector<std::string> problem_names(const Problem& problem);
 
-/// Which of GEMM's names, and of the likes in other operations, tell the types and the epilogue rather than the sizes:
-/// a space may depend on them.
+/// The names, of GEMM and of other operations, for types and epilogue rather than sizes: a space may depend on them.
 [[nodiscard]] bool is_type_name(const std::string& name);
 
 /// Values of device_names() and problem_names(problem), in their order.

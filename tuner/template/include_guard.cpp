@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Includes that would lead the compiler out of the folders a template may read.
+// Finds includes that leave the folders that a template may read.
 #include <algorithm>
 #include <array>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kBlanks = " \t\v\f\r";
 constexpr std::size_t kMaxShownBytes = 80;
 
-/// Without the line breaks that a backslash hides from the compiler, so that a directive is one line.
+/// Joins lines that end in a backslash, so that a directive is one line.
 std::string spliced(std::string_view source) {
   std::string out;
   out.reserve(source.size());
@@ -57,7 +57,7 @@ bool is_plain(std::string_view rest) {
   return end == std::string_view::npos || stays_below(rest.substr(1, end - 1));
 }
 
-/// Every '#' (or its digraph) is looked at, wherever it stands.
+/// Every '#' (or its digraph) is checked, anywhere in the text.
 bool is_allowed(std::string_view line, std::size_t after_sign) {
   std::string_view rest = line.substr(after_sign);
   skip_to_token(rest);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which names a template has defined so far, and which of them an expression may use where it stands.
+// The names that a template has defined so far, and those that an expression may use at its position.
 #pragma once
 
 #include <set>
@@ -16,13 +16,12 @@ namespace pgtune::space {
 
 enum class NameKind { kDevice, kTypes, kProblem, kFunction, kParameter, kDerived, kValue, kDefine, kCount };
 
-/// How much an expression may use besides parameters, facts of the device and the types, and the derived values before
-/// it.
+/// The names that an expression may use besides parameters, facts of the device, the types, and earlier derived values.
 enum class Reach {
-  kSpace,    ///< nothing more: derived values and constraints are the same for every problem
-  kProblem,  ///< facts of the problem, and the values made from them so far
-  kDefines,  ///< also defines, those before it
-  kCounts,   ///< facts of the problem, and what an operation counts in the data
+  kSpace,    ///< no others: derived values and constraints are the same for every problem
+  kProblem,  ///< facts of the problem, and earlier values made from them
+  kDefines,  ///< also earlier defines
+  kCounts,   ///< facts of the problem, and an operation's counts in the data
 };
 
 class KnownNames {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the template of an operation may name of it.
+// The parts of an operation that its templates may name.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace pgtune::space {
 
-/// Of an operation other than GEMM. Values of the names are in its OperationProblem, in the same order.
+/// For an operation other than GEMM. Its OperationProblem has the names' values, in the same order.
 struct OperationInterface {
   std::string name;
   std::vector<Dtype> dtypes;       ///< empty: its types do not depend on one
-  std::vector<std::string> names;  ///< that expressions may use: sizes, derived values, ALIGN_X of each buffer X
+  std::vector<std::string> names;  ///< for expressions: sizes, derived values, ALIGN_X of each buffer X
   std::vector<std::string> buffers, scalars;
   std::vector<std::string> pointers;  ///< buffers that hold addresses
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A template's JSON, read and checked: parameters, constraints, derived values, legality, launch contract.
-// docs/templates.md describes the format for people.
+// docs/templates.md describes the format.
 #pragma once
 
 #include <filesystem>
@@ -28,7 +28,7 @@ struct Parameter {
   std::string description;
 };
 
-/// An expression that must be non-zero, with the reason shown to people when it is not.
+/// An expression that must be non-zero, with the reason shown when it is not.
 struct Rule {
   Expression expression;
   std::string reason;
@@ -40,10 +40,10 @@ struct NamedExpression {
 };
 
 struct TensorMapSpec {
-  std::string name;                ///< several may share one: the first whose `when` holds is the map of that name
+  std::string name;                ///< several maps may share a name: the first whose `when` holds counts
   std::optional<Expression> when;  ///< absent: always
   Operand operand = Operand::kA;
-  std::optional<TensorType> type;              ///< absent: the one the operand has in the problem
+  std::optional<TensorType> type;              ///< absent: the operand's in the problem
   std::vector<Expression> dims, strides, box;  ///< strides in elements
   Swizzle swizzle = Swizzle::kNone;
   L2Promotion l2_promotion = L2Promotion::kNone;
@@ -61,11 +61,11 @@ struct ArgumentSpec {
 
 struct KernelSpec {
   std::string symbol;
-  std::optional<Expression> when;  ///< launched only where non-zero; absent: always
+  std::optional<Expression> when;  ///< launched only if non-zero; absent: always
   std::vector<Expression> grid, block, cluster;
   std::optional<Expression> dynamic_smem_bytes;
   std::optional<Expression> programmatic_dependent_launch;
-  /// Non-zero, of the first kernel launched: in a chained problem it may start before the launch before has ended.
+  /// If non-zero for the first kernel: in a chained problem it may start before the previous launch has ended.
   std::optional<Expression> overlaps_launch_before;
   std::optional<Expression> waits_first;  ///< as KernelLaunch's
   std::optional<Expression> co_resident;  ///< non-zero: its CTAs wait for each other, so all of them must run at a time
@@ -73,7 +73,7 @@ struct KernelSpec {
   std::optional<L2Window> l2_window;
 };
 
-/// A first guess at a launch's time. Variants are tried in its order, so only comparisons matter.
+/// A rough estimate of a launch's time. It orders the variants, so only comparisons matter.
 struct CostModel {
   std::vector<NamedExpression> steps;  ///< named parts, each over all names of a problem and the steps before it
   Expression clocks;
@@ -81,25 +81,26 @@ struct CostModel {
 
 struct TemplateDefinition {
   std::string name, description;
-  std::string operation = std::string(kGemmName);  ///< what it computes
-  /// What its expressions and arguments name of that; null: GEMM.
+  std::string operation = std::string(kGemmName);  ///< the operation it computes
+  /// The operation's names for expressions and arguments; null: GEMM.
   std::shared_ptr<const OperationInterface> interface = nullptr;
   std::vector<Dtype> dtypes;         ///< empty: of an operation without them
   std::vector<ElementType> outputs;  ///< types of C and D it can write; empty: each dtype's usual one
   bool fuses_bias = false;
-  std::vector<Activation> activations;  ///< it can apply; none at all is always among them
+  std::vector<Activation> activations;  ///< activations it can apply; always includes none
   std::vector<Parameter> parameters;
-  std::vector<NamedExpression> derived;  ///< over parameters and the device; each may use those before it
+  std::vector<NamedExpression> derived;  ///< over parameters and the device; each may use earlier ones
   std::vector<Rule> constraints;         ///< over parameters, derived values and the device
-  /// As constraints, but about what is worth trying anywhere: a search leaves out what breaks them, which is legal.
+  /// Like constraints, but for legal variants that are worth trying nowhere: a search leaves out those that break them.
   std::vector<Rule> policy;
-  std::vector<Rule> legality;  ///< over all of that and the problem
-  /// As legality, but about what is worth trying: they keep a search short, and it may do without them.
+  std::vector<Rule> legality;  ///< over the same and the problem
+  /// Like legality, but for variants worth trying: they shorten a search, which may ignore them.
   std::vector<Rule> preset;
-  bool whole_grid = false;     ///< what breaks the preset's rules is searched too: they only say what comes first
-  std::vector<Variant> seeds;  ///< tried first where they are legal, after the default; the best first
+  bool whole_grid = false;     ///< variants that break the preset's rules are searched too; the rules only set the
+                               ///< order
+  std::vector<Variant> seeds;  ///< tried first if legal, after the default; the best first
   std::vector<NamedExpression> values;   ///< problem-dependent names for defines and the launch; no macros
-  std::vector<NamedExpression> defines;  ///< problem-dependent macros beside parameters and derived values
+  std::vector<NamedExpression> defines;  ///< problem-dependent macros in addition to parameters and derived values
   std::vector<KernelSpec> kernels;
   std::vector<TensorMapSpec> tensor_maps;
   std::optional<Expression> workspace_bytes;
@@ -108,18 +109,18 @@ struct TemplateDefinition {
   std::optional<CostModel> cost;
 
   std::shared_ptr<const TemplateSource> source;
-  /// What a variant of it is, as XXH3-128 hex over source, headers and JSON; not over the JSON's layout, its "source"
-  /// path, and what only says which variants are worth trying: results stay valid when that changes.
+  /// Identifies the content of its variants: XXH3-128 hex over source, headers and JSON. Excludes the JSON's layout,
+  /// its "source" path and the choice of variants worth trying: results stay valid when these change.
   std::string content_hash;
-  std::string policy_hash;  ///< the same over the policy; empty where there is none
-  std::string preset_hash;  ///< the same over policy, preset, seeds and cost; empty where there are none
+  std::string policy_hash;  ///< the same over the policy; empty if there is none
+  std::string preset_hash;  ///< the same over policy, preset, seeds and cost; empty if there are none
 
   [[nodiscard]] Variant default_variant() const;
-  /// A search leaves out what breaks the preset's rules.
+  /// Whether a search leaves out variants that break the preset's rules.
   [[nodiscard]] bool limits_to_preset() const { return !whole_grid && !preset.empty(); }
-  /// It has the problem's dtype, output type and epilogue.
+  /// Whether it has the problem's dtype, output type and epilogue.
   [[nodiscard]] bool computes(const Problem& problem) const;
-  [[nodiscard]] bool is_of(const Problem& problem) const;      ///< computes its operation, in some types
+  [[nodiscard]] bool is_of(const Problem& problem) const;      ///< it computes the problem's operation, in some types
   [[nodiscard]] bool has_types(const Problem& problem) const;  ///< operation, dtype and output type
 };
 
@@ -127,8 +128,8 @@ struct TemplateDefinition {
 /// ("../templates/x.cu"), and the source's includes in that source's folder ("../templates/device/y.cuh").
 using FileReader = std::function<Result<std::string>(const std::string& relative_path)>;
 
-/// Parses `json_text`; `origin` names it in messages (line and column for syntax errors). `operation`: what it has to
-/// compute; null for GEMM. Errors are kUsage, such as a template of another operation.
+/// Parses `json_text`; `origin` names it in messages (line and column for syntax errors). `operation`: the operation
+/// that it must compute; null for GEMM. Errors are kUsage, for example a template of another operation.
 [[nodiscard]] Result<TemplateDefinition> parse_template(std::string_view json_text, const std::string& origin,
                                                         const FileReader& read_file,
                                                         const OperationInterface* operation = nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files that a definition on disk names: sane ones below the folder of its source.
+// Files that a definition on disk names: regular ones of limited size, below the folder of its source.
 #pragma once
 
 #include <filesystem>
@@ -9,10 +9,10 @@
 
 namespace pgtune::space {
 
-/// Regular files of a sane size only: a template naming a device or a pipe must not hang the program.
+/// Reads only regular files of limited size: a template that names a device or a pipe must not hang the program.
 [[nodiscard]] Result<std::string> read_text_file(const std::filesystem::path& path);
 
-/// Reads what a definition names, and no more than its source's folder holds: a symbolic link out of it is refused.
+/// Reads files that a definition names, if they are in its source's folder: a symbolic link out of it is refused.
 class TemplateFolder {
  public:
   explicit TemplateFolder(std::filesystem::path json_folder) : json_folder_(std::move(json_folder)) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads how a template is launched: workspace, tensor maps, kernels and their arguments; and what a launch moves.
+// Reads a template's launch: workspace, tensor maps, kernels and their arguments, and the traffic of a launch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace pgtune::space {
 namespace {
 
-/// "none" or a number with a B, such as "128B": what is neither is an expression.
+/// "none" or a number with a B, such as "128B"; other text is an expression.
 bool is_word_of_bytes(std::string_view text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   return text == "none" || (digits > 0 && text.substr(digits) == "B");
@@ -58,7 +58,7 @@ class LaunchReader {
     map.type = enumerator_of<TensorType>(cursor.required("type").choice(types));
     map.dims = expressions(cursor.required("dims"), 1, kMaxTensorRank);
     const std::size_t rank = std::max<std::size_t>(map.dims.size(), 1);
-    // A map of one dimension has no strides to give.
+    // A map of one dimension has no strides.
     if (rank > 1 || cursor.optional("strides")) {
       map.strides = expressions(cursor.required("strides"), rank - 1, rank - 1);
     }
@@ -124,7 +124,7 @@ class LaunchReader {
     return chosen;
   }
 
-  /// One that holds elements, and not addresses.
+  /// A buffer that holds elements, not addresses.
   [[nodiscard]] Operand elements_operand(const JsonCursor& cursor) const {
     const Operand chosen = operand(cursor);
     if (operation_ != nullptr) {
@@ -148,7 +148,7 @@ class LaunchReader {
     return Operand::kA;
   }
 
-  /// Of the operation, by its name, or the workspace.
+  /// The operation's buffer of that name, or the workspace.
   [[nodiscard]] Operand buffer(const JsonCursor& cursor) const {
     std::vector<std::string_view> words(operation_->buffers.begin(), operation_->buffers.end());
     words.emplace_back("workspace");

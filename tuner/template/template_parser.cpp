@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A template's JSON text to a TemplateDefinition with its source.
+// Turns a template's JSON text into a TemplateDefinition with its source.
 #include "tuner/template/template_parser.hpp"
 
 #include <fmt/format.h>
@@ -87,7 +87,7 @@ CostModel read_cost(const JsonCursor& cursor, KnownNames& names) {
   return {std::move(steps), names.read(cursor.required("clocks"), Reach::kProblem)};
 }
 
-/// What the template says it computes has to be what is wanted of it: nothing else of it would make sense.
+/// The template must state the expected operation; otherwise the rest of it makes no sense.
 std::string read_operation(const JsonCursor& root, const OperationInterface* wanted) {
   const auto field = root.optional("operation");
   const std::string operation = field ? field->string() : std::string(kGemmName);
@@ -99,7 +99,7 @@ std::string read_operation(const JsonCursor& root, const OperationInterface* wan
   return operation;
 }
 
-/// Of an operation that has dtypes, those of them that the template can compute in; all where it names none.
+/// The dtypes of the operation that the template supports; all if it names none.
 std::vector<Dtype> read_dtypes_of(const JsonCursor& root, const OperationInterface& operation) {
   const auto field = root.optional("dtypes");
   if (!field) return operation.dtypes;
@@ -111,7 +111,7 @@ std::vector<Dtype> read_dtypes_of(const JsonCursor& root, const OperationInterfa
   return out;
 }
 
-/// Rules are checked on millions of points, each by itself: they compute the values that they use.
+/// Rules are checked on millions of points, each by itself, so they compute the values that they use.
 class ValuesOfRules {
  public:
   explicit ValuesOfRules(const std::vector<NamedExpression>& values) : values_(values) {}
@@ -130,7 +130,7 @@ class ValuesOfRules {
   }
 
  private:
-  /// Of an expression that uses the first `before` values.
+  /// Inlines the first `before` values in `expression`.
   Result<Expression> whole(const Expression& expression, std::size_t before) {
     for (std::size_t i = 0; i < before; ++i) {
       const NamedExpression& value = values_[i];
@@ -192,7 +192,7 @@ TemplateDefinition read_definition(const JsonCursor& root, const OperationInterf
   return out;
 }
 
-/// What only programs need to know that call an exported kernel: no build, launch or measurement depends on it.
+/// Fields that only callers of an exported kernel need: no build, launch or measurement depends on them.
 void erase_calling_facts(nlohmann::json& document) {
   for (nlohmann::json& kernel : document.at("kernels")) kernel.erase("co_resident");
 }

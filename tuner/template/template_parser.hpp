@@ -11,12 +11,12 @@
 
 namespace pgtune::space {
 
-/// Parameters are walked recursively and make up every variant; a real template has about twenty.
+/// Parameters are walked recursively and are part of every variant; a real template has about twenty.
 inline constexpr std::size_t kMaxParameters = 64;
 inline constexpr std::size_t kMaxValues = 4096;
 inline constexpr std::size_t kMaxEntries = 1024;  ///< of any other list
 
-/// Problems are kept by the cursor's JsonProblems; the result is only good without one.
+/// The cursor's JsonProblems collects problems; the result is valid only if there are none.
 [[nodiscard]] std::vector<Parameter> read_parameters(const JsonCursor& root, KnownNames& names);
 /// A list of {"name", "expr"}; each name may be used by the entries after it.
 [[nodiscard]] std::vector<NamedExpression> read_named_expressions(const JsonCursor& root, std::string_view field,
@@ -31,7 +31,7 @@ inline constexpr std::size_t kMaxEntries = 1024;  ///< of any other list
 void read_launch(const JsonCursor& root, const KnownNames& names, const OperationInterface* operation,
                  TemplateDefinition& definition);
 
-/// parse_template with a second place for includes, asked by the name in the #include. It may be empty.
+/// parse_template with a second source of includes, found by the name in the #include. It may be empty.
 [[nodiscard]] Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_text,
                                                                       const std::string& origin,
                                                                       const FileReader& read_file,

@@ -43,7 +43,7 @@ Result<void> check_includes(const std::string& name, std::string_view contents) 
                                              name, *forbidden));
 }
 
-/// Fields are told apart by their lengths, so moving text from one to the next changes the hash.
+/// Fields are length-prefixed, so moving text from one to the next changes the hash.
 void append_field(std::string& out, std::string_view field) {
   out += fmt::format("{}:", field.size());
   out += field;

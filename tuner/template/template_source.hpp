@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A template's source with everything it includes in quotes, and the hash over it. Private to tuner/space.
+// A template's source with all quoted includes, and the hash over it. Private to tuner/space.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@
 namespace pgtune::space {
 
 /// Names in #include "..." directives outside comments, in order. Includes in angle brackets are the toolkit's.
-/// Conditional compilation is not looked at: what is included under any condition is listed.
+/// Conditional compilation is ignored: includes under any condition are listed.
 [[nodiscard]] std::vector<std::string> quoted_includes(std::string_view source);
 
-/// The first include directive (also #include_next, #import, #embed) that names no plain path below the folder it is
-/// looked up in: an absolute path, one with a ".." or a backslash, or a macro, whose text nobody has seen. Comments and
-/// strings count too: what a lexer would have to understand could also deceive it. Nothing where there is none.
+/// The first include directive (also #include_next, #import, #embed) that names no plain path below its lookup folder:
+/// an absolute path, one with a ".." or a backslash, or a macro, whose text is unknown. Directives in comments and
+/// strings count too, because text that a lexer must understand could also deceive it. Nothing if there is none.
 [[nodiscard]] std::optional<std::string> forbidden_include(std::string_view source);
 
 /// Whether `path` is a relative one that stays in its folder.
@@ -25,7 +25,7 @@ namespace pgtune::space {
 
 /// Reads the source at `path` (relative to the JSON) and, transitively, its quoted includes. Every include, also one
 /// inside a header, is looked up relative to the source's folder and then among `shipped_headers` (may be empty).
-/// Refuses forbidden includes. `read_file` is asked for the source first, so that it knows the folder to stay in.
+/// Refuses forbidden includes. Calls `read_file` for the source first, which sets the folder for the rest.
 [[nodiscard]] Result<TemplateSource> read_template_source(const std::string& path, const FileReader& read_file,
                                                           const FileReader& shipped_headers);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads what spans a template's space: parameters, named expressions, rules.
+// Reads the parts of a template's space: parameters, named expressions, rules.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whether a variant and a problem fit a template's definition at all. Private to tuner/space.
+// Checks whether a variant and a problem fit a template's definition. Private to tuner/space.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace pgtune::space {
 [[nodiscard]] Result<void> check_variant(const TemplateDefinition& definition, const Variant& variant);
 /// Errors: the template lacks the problem's dtype, output type or epilogue.
 [[nodiscard]] Result<void> check_problem(const TemplateDefinition& definition, const Problem& problem);
-/// Error: `text` is no value of `parameter`; lists those there are.
+/// Error: `text` is no value of `parameter`; lists its values.
 [[nodiscard]] Error not_a_value(const Parameter& parameter, std::string_view text);
 
 }  // namespace pgtune::space

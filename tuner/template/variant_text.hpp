@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A variant from text that a person or a template's author wrote, or that is stored.
+// Parses a variant from text of a user, a template or the database.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@ namespace pgtune::space {
 /// Parses "BM=128,BN=64" over the template's defaults for parameters not named. Errors name the bad part.
 [[nodiscard]] Result<Variant> parse_variant(const TemplateDefinition& definition, std::string_view text);
 
-/// The variant whose key() `key` is: it names each parameter once. Nothing where it names other parameters or values,
-/// as keys of another version of the template do.
+/// The variant with key() `key`, which names each parameter once. Nothing if it names other parameters or values, as
+/// keys of another version of the template do.
 [[nodiscard]] std::optional<Variant> recorded_variant(const TemplateDefinition& definition, std::string_view key);
 
 }  // namespace pgtune::space
