@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kErrorTailBytes = 4096;
 constexpr std::size_t kReadBytes = 64U << 10U;
 constexpr int kReadsPerPump = 16;
-/// Between the end of its output and its exit a child unmaps the GPU, which takes a while.
+/// Between closing its output and exiting, a child unmaps the GPU, which takes a while.
 constexpr std::chrono::milliseconds kExitPatience{3000};
 /// A killed child can hang in the driver for some seconds; after that it is left to init.
 constexpr std::chrono::milliseconds kKillPatience{10000};
@@ -33,8 +33,7 @@ struct Pipe {
   FileDescriptor read, write;
 };
 
-/// Where pgtune was started without standard descriptors, a pipe could get their numbers and be overwritten in the
-/// child.
+/// If pgtune was started without standard descriptors, a pipe could get their numbers and be overwritten in the child.
 FileDescriptor above_standard(int fd) {
   FileDescriptor given(fd);
   return fd > STDERR_FILENO ? std::move(given) : FileDescriptor(::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
@@ -46,7 +45,7 @@ std::optional<Pipe> make_pipe() {
   return Pipe{above_standard(ends[0]), above_standard(ends[1])};
 }
 
-/// A socket pair and not a pipe, because writing to a dead child's socket can be told not to raise SIGPIPE.
+/// A socket pair and not a pipe, because MSG_NOSIGNAL prevents SIGPIPE when writing to a dead child.
 std::optional<Pipe> make_input_pipe() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return std::nullopt;
@@ -62,7 +61,7 @@ void set_nonblocking(const FileDescriptor& fd) { ::fcntl(fd.get(), F_SETFL, ::fc
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
-  // A crash is an expected end here; writing a core of a process with a CUDA context takes seconds.
+  // Crashes are expected here; writing the core of a process with a CUDA context takes seconds.
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -100,7 +99,7 @@ std::string signal_text(int signal) {
 }  // namespace
 
 bool wait_ready(std::vector<pollfd>& fds, SteadyClock::time_point until) {
-  // Rounded up: waking just before the deadline would spin until it.
+  // Rounded up: waking just before the deadline would cause a busy loop.
   const auto wait = std::chrono::ceil<std::chrono::milliseconds>(until - SteadyClock::now()).count();
   const int timeout_ms = static_cast<int>(std::clamp<std::int64_t>(wait, 0, kLongestWait.count()));
   return ::poll(fds.data(), fds.size(), timeout_ms) >= 0 || errno != EINTR;
@@ -185,7 +184,7 @@ void ChildProcess::read_output() {
 }
 
 void ChildProcess::read_errors() {
-  // A child that writes without end must not keep its parent here.
+  // A child that writes endlessly must not keep its parent here.
   for (int reads = 0; reads < kReadsPerPump && read_some(errors_, error_tail_); ++reads) {
     if (error_tail_.size() > kErrorTailBytes) error_tail_.erase(0, error_tail_.size() - kErrorTailBytes);
   }
@@ -257,7 +256,7 @@ bool ChildProcess::killed_from_outside() const {
 
 std::string ChildProcess::telling_error_line() const {
   constexpr std::string_view kBlank = " \t\r\n";
-  // A compiler's first error, whose last words only point at a place in the source.
+  // A compiler's first error, because its last lines only point at the source.
   std::size_t at = error_tail_.find(" error: ");
   if (at == std::string::npos) at = error_tail_.find_last_not_of(kBlank);
   if (at == std::string::npos) return {};
@@ -280,7 +279,7 @@ Result<std::string> wait_for_line(ChildProcess& child, const std::string& who, s
     if (SteadyClock::now() >= until) return failure(fmt::format("gave no answer within {} s", patience.count()));
     std::vector<pollfd> fds;
     child.add_poll_fds(fds);
-    // A signal only means another look; the wait ends with the patience.
+    // A signal only causes another poll; the wait ends after `patience`.
     static_cast<void>(wait_ready(fds, until));
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One child process with pipes: lines out, lines in, the end of its standard error kept as the reason of its death.
+// One child process with pipes for lines in both directions. The end of its standard error is kept as the reason of its
+// death.
 #pragma once
 
 #include <poll.h>
@@ -23,14 +24,13 @@ using SteadyClock = std::chrono::steady_clock;
 /// Waits until one of `fds` is ready or `until` (at most a minute). False when a signal arrived first.
 [[nodiscard]] bool wait_ready(std::vector<pollfd>& fds, SteadyClock::time_point until);
 
-/// Nothing here blocks but start (until exec), death_reason and the destructor (until the child is reaped, at most some
-/// seconds). The child runs in a process group of its own, so that Ctrl-C at the terminal does not reach it, and is
-/// killed by the kernel when the thread that started it ends: start it from a thread that lives as long as it is
-/// needed.
+/// Only start (until exec), death_reason and the destructor (until the child is reaped, at most some seconds) block.
+/// The child has its own process group, so that Ctrl-C at the terminal does not reach it. The kernel kills it when the
+/// thread that started it ends, so start it from a thread that lives as long as the child is needed.
 class ChildProcess {
  public:
   /// `command[0]` is a path; nothing is looked up in PATH. A line of output longer than `max_line_bytes` is an
-  /// overflow. The error is the environment's: no such program, no more processes or descriptors.
+  /// overflow. Errors (environment): no such program, no more processes or descriptors.
   [[nodiscard]] static Result<std::unique_ptr<ChildProcess>> start(const std::vector<std::string>& command,
                                                                    std::size_t max_line_bytes);
   ~ChildProcess();
@@ -39,29 +39,28 @@ class ChildProcess {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  /// Queues bytes for the child's standard input; pump() sends what the pipe does not take now.
+  /// Queues bytes for the child's standard input; pump() sends the part that the pipe does not accept now.
   void send(std::string_view bytes);
-  /// Ends the child's standard input. Bytes that are still queued are dropped.
+  /// Closes the child's standard input. Queued bytes are dropped.
   void close_input() { input_.close(); }
   /// Moves whatever can be moved now, both ways.
   void pump();
-  /// Adds what poll(2) should wait for before the next pump().
+  /// Adds the descriptors that poll(2) should wait for before the next pump().
   void add_poll_fds(std::vector<pollfd>& fds) const;
 
   /// The next complete line of standard output without its newline, if there is one.
   [[nodiscard]] std::optional<std::string> next_line();
-  /// More than max_line_bytes wait to be taken by next_line(); nothing more is read.
+  /// Whether more than max_line_bytes wait for next_line(); nothing more is read then.
   [[nodiscard]] bool overflowed() const { return overflowed_; }
   /// Standard output has ended: the child has exited or is about to.
   [[nodiscard]] bool ended() const { return !output_.is_open(); }
 
   void kill();
-  /// Waits for the end of a child whose output has ended (killing it where it lingers) and says how it went:
-  /// "killed by signal 11 (SIGSEGV)", "exited with 3: <last line of standard error, or the first error of a
-  /// compiler>".
+  /// Waits for the end of a child whose output has ended (killing it if it lingers) and returns its cause: "killed by
+  /// signal 11 (SIGSEGV)", "exited with 3: <last line of standard error, or the first error of a compiler>".
   [[nodiscard]] std::string death_reason();
-  /// Somebody else ended the child with SIGKILL, SIGTERM, SIGINT, SIGHUP or SIGQUIT: the memory killer, a person. Known
-  /// after death_reason().
+  /// Whether SIGKILL, SIGTERM, SIGINT, SIGHUP or SIGQUIT from outside ended the child, for example from the kernel's
+  /// memory killer or a user. Known after death_reason().
   [[nodiscard]] bool killed_from_outside() const;
   /// True once a killed child is reaped; does not wait.
   [[nodiscard]] bool gone() { return reap(std::chrono::milliseconds(0)); }
@@ -89,8 +88,9 @@ class ChildProcess {
   std::optional<int> status_;  ///< of waitpid, once reaped
 };
 
-/// Waits for the child's next line. A signal to this process does not end the wait. Errors (environment): `who` ended,
-/// and how; wrote more than the child's limit without ending the line; or wrote nothing for `patience`.
+/// Waits for the child's next line. A signal to this process does not end the wait. Errors (environment), with the
+/// child named `who`: it ended (with the cause), exceeded its limit without ending the line, or wrote nothing for
+/// `patience`.
 [[nodiscard]] Result<std::string> wait_for_line(ChildProcess& child, const std::string& who,
                                                 std::chrono::seconds patience);
 

@@ -8,8 +8,7 @@
 
 namespace pgtune {
 
-/// Row i is the i-th enumerator's, for a static_assert: a row that is missing, or that a new enumerator lacks, leaves
-/// another one in its place.
+/// Whether row i is the i-th enumerator's, for a static_assert: a missing row shifts the others.
 template <typename Row, std::size_t size, typename Enum>
 [[nodiscard]] constexpr bool one_row_each(const std::array<Row, size>& rows, Enum Row::*key) {
   for (std::size_t i = 0; i < size; ++i) {

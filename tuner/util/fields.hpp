@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records name their fields once; JSON (util/fields_json.hpp) and whatever else treats all fields alike follow from
-// that one list:
+// Records name their fields once; JSON (util/fields_json.hpp) and other generic code use that one list:
 //
 //   struct Window {
 //     double window_s = 0;
@@ -48,17 +47,17 @@ inline constexpr bool is_low_high = false;
 template <typename Number>
 inline constexpr bool is_low_high<LowHigh<Number>> = true;
 
-/// How a field differs from one that is always written and must be there when it is read. A std::optional needs no such
-/// word: it is left out where it holds nothing.
+/// Rules for fields that are not always written, or may be missing when read. A std::optional needs no rule: it is left
+/// out if empty.
 enum class FieldRule {
   kRequired,
-  kUnlessDefault,  ///< left out where it equals Value{}, and has its default where it is missing
+  kUnlessDefault,  ///< left out if it equals Value{}; the default if it is missing
 };
 template <FieldRule rule>
 using FieldRuleTag = std::integral_constant<FieldRule, rule>;
 inline constexpr FieldRuleTag<FieldRule::kUnlessDefault> kUnlessDefault;
 
-/// What visit_fields() can be asked with to see whether it is there.
+/// A visitor that tests whether visit_fields() exists.
 struct AnyVisitor {
   template <typename Field, FieldRule rule = FieldRule::kRequired>
   void operator()(const char* /*name*/, Field&& /*field*/, FieldRuleTag<rule> /*rule*/ = {}) const {}
@@ -70,7 +69,7 @@ concept HasFields = std::is_class_v<Record> && requires(Record& record, const Re
   Record::visit_fields(constant, AnyVisitor());
 };
 
-/// A field with a number that no measurement gives.
+/// A field with a number that no measurement can give.
 struct ImpossibleNumber {
   std::string_view field;
   double value;
@@ -96,8 +95,7 @@ template <HasFields Record>
   return found;
 }
 
-/// For the plausibility of a record that somebody else may have written: an Error (database) "WHAT with the impossible
-/// number VALUE as FIELD".
+/// Checks a record from an untrusted source. Error (database): "WHAT with the impossible number VALUE as FIELD".
 [[nodiscard]] tl::unexpected<Error> impossible_number_error(const ImpossibleNumber& number, std::string_view what);
 
 template <HasFields Record>
@@ -118,7 +116,7 @@ template <HasFields Record>
 #define PGTUNE_VISIT_PLAIN(name) visit(#name, self.name);
 #define PGTUNE_VISIT_RULED(field) PGTUNE_VISIT_NAME_AND_RULE field
 #define PGTUNE_VISIT_NAME_AND_RULE(name, rule) visit(#name, self.name, rule);
-// Expands to something with RULED in second place where `field` is in parentheses, for they make it a call.
+// If `field` is in parentheses, they make this a macro call that expands to text with RULED in second place.
 #define PGTUNE_PROBE(...) ~, RULED
 #define PGTUNE_SECOND(...) PGTUNE_SECOND_OF(__VA_ARGS__)
 #define PGTUNE_SECOND_OF(first, second, ...) second

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// JSON of every record that names its fields (util/fields.hpp): an object with a member for each. Include this where
-// such a record is written or read: nlohmann::json takes and gives it then, alone and in arrays and objects.
+// JSON of every record that names its fields (util/fields.hpp): an object with a member for each. Include this to write
+// or read such a record: nlohmann::json then converts it, alone and in arrays and objects.
 //
 // Reading replaces the whole record, and throws nlohmann::json::exception on a missing field, a wrong type or a word
-// that names no enumerator. Members that the record does not name are passed over.
+// that names no enumerator. Members that the record does not name are ignored.
 #pragma once
 
 #include <map>
@@ -50,13 +50,13 @@ void write_field(nlohmann::json& out, const std::vector<Value>& values);
 template <NamedEnum Enum, typename Value>
 void write_field(nlohmann::json& out, const std::map<Enum, Value>& values);
 
-/// As an element of an array: null where there is none. As a field it is left out then.
+/// As an element of an array: null if empty. As a field it is left out then.
 template <typename Value>
 void write_field(nlohmann::json& out, const std::optional<Value>& value) {
   out = nullptr;
   if (value) write_field(out, *value);
 }
-/// What it points to; of nothing, the record's default.
+/// The record that it points to; a default record for null.
 template <typename Record>
 void write_field(nlohmann::json& out, const std::shared_ptr<const Record>& value) {
   write_field(out, value ? *value : Record{});
@@ -116,7 +116,7 @@ void read_field(const nlohmann::json& in, std::shared_ptr<const Record>& value) 
 template <typename Value>
 void read_field(const nlohmann::json& in, std::vector<Value>& values) {
   values.clear();
-  // The reference is asked for as an array: nlohmann would iterate over a number as over an array of one.
+  // Requests a reference to an array: nlohmann would iterate over a number as over an array of one element.
   for (const nlohmann::json& element : in.get_ref<const nlohmann::json::array_t&>()) {
     Value value{};
     read_field(element, value);
@@ -146,7 +146,7 @@ void write_fields(nlohmann::json& out, const Record& record) {
   Record::visit_fields(record, write);
 }
 
-/// Sets the fields that are there. Throws nlohmann::json::exception where one is missing that must be there.
+/// Sets the fields that are present. Throws nlohmann::json::exception if a required one is missing.
 template <HasFields Record>
 void read_fields(const nlohmann::json& in, Record& record) {
   const auto read = [&]<typename Field, FieldRule rule = FieldRule::kRequired>(const char* name, Field&& field,

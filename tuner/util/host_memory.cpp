@@ -27,7 +27,7 @@ std::optional<std::int64_t> system_bytes(const fs::path& proc) {
   return std::nullopt;
 }
 
-/// What a line of memory.stat counts that the kernel gives back before a limit is met.
+/// The bytes in a line of memory.stat that the kernel reclaims before enforcing a limit.
 std::int64_t file_cache_bytes(const fs::path& group) {
   std::ifstream file(group / "memory.stat");
   std::string label;
@@ -37,7 +37,7 @@ std::int64_t file_cache_bytes(const fs::path& group) {
   return 0;
 }
 
-/// The path of this process' group of cgroup v2, "0::/user.slice/...".
+/// The path of this process's group of cgroup v2, "0::/user.slice/...".
 std::optional<std::string> own_group(const fs::path& proc) {
   std::ifstream file(proc / "self/cgroup");
   for (std::string line; std::getline(file, line);) {

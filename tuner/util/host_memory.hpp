@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How much memory this process may still take.
+// The memory that this process may still allocate.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace pgtune {
 
-/// Bytes that can be taken without swapping: what the kernel calls available, and no more than the control group of
-/// this process has left (cgroup v2: a container's or a batch job's limit). Nothing where the kernel does not tell.
-/// `proc` and `cgroups` are /proc and /sys/fs/cgroup outside tests.
+/// Bytes that can be allocated without swapping: the kernel's available memory, and no more than this process's control
+/// group has left (cgroup v2: a container's or a batch job's limit). Nothing if the kernel does not report it. `proc`
+/// and `cgroups` are /proc and /sys/fs/cgroup outside tests.
 [[nodiscard]] std::optional<std::int64_t> available_memory_bytes(
     const std::filesystem::path& proc = "/proc", const std::filesystem::path& cgroups = "/sys/fs/cgroup");
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What names and labels look like in a template's JSON, in expressions, macros, databases and exported headers.
+// The form of names and labels in a template's JSON, in expressions, macros, databases and exported headers.
 #pragma once
 
 #include <algorithm>

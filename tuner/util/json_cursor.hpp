@@ -14,7 +14,7 @@
 
 namespace pgtune {
 
-/// Keeps the first problem. Reading goes on with empty values after it, which keeps the readers free of error plumbing.
+/// Keeps the first problem. After it reading continues with empty values, so readers need no error handling.
 class JsonProblems {
  public:
   void add(const std::string& path, Error error);
@@ -30,9 +30,9 @@ class JsonCursor {
   JsonCursor(const nlohmann::json& value, std::string path, JsonProblems& problems)
       : value_(&value), path_(std::move(path)), problems_(&problems) {}
 
-  /// Checks that this is an object with no other fields than these.
+  /// Checks that this is an object with only these fields.
   void expect_fields(std::initializer_list<std::string_view> fields) const;
-  /// A field that must be there; an empty value, and a problem, where it is not.
+  /// A required field; if it is missing, an empty value and a problem.
   [[nodiscard]] JsonCursor required(std::string_view field) const;
   [[nodiscard]] std::optional<JsonCursor> optional(std::string_view field) const;
   /// Elements of an array with `least` to `most` of them.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A guard for JSON from elsewhere.
+// A guard for untrusted JSON.
 #pragma once
 
 #include <string_view>
 
 namespace pgtune {
 
-/// Far more than any of pgtune's own documents.
+/// Far deeper than any of pgtune's own documents.
 inline constexpr int kMaxJsonDepth = 64;
 
 /// Whether arrays and objects nest deeper than kMaxJsonDepth. nlohmann/json parses any depth, but copies and prints by

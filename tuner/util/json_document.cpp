@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text to JSON, with syntax errors that point at the character.
+// Parses text to JSON, with syntax errors that point at the character.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxTextBytes = std::size_t{4} << 20;
 
-/// nlohmann's parser keeps the last of two equal keys without a word; this keeps the name of the first such key.
+/// nlohmann's parser silently keeps the last of two equal keys; this stores the name of the first such key.
 class DuplicateKeys {
  public:
   bool operator()(nlohmann::json::parse_event_t event, const nlohmann::json& value) {
@@ -36,7 +36,7 @@ class DuplicateKeys {
   std::string first_;
 };
 
-/// The parser's own words start after "[json.exception.parse_error.101] parse error at line 1, column 2: ".
+/// The parser's own text starts after "[json.exception.parse_error.101] parse error at line 1, column 2: ".
 std::string_view reason_of(std::string_view what) {
   const std::size_t column = what.find("column");
   const std::size_t colon = column == std::string_view::npos ? column : what.find(": ", column);

@@ -10,7 +10,7 @@ namespace pgtune {
 
 std::string cause_of(const nlohmann::json::exception& error) {
   std::string_view cause = error.what();
-  // "[json.exception.type_error.302] type must be ...": the name is for programmers.
+  // "[json.exception.type_error.302] type must be ...": drops the exception's name.
   if (const std::size_t name_end = cause.find("] "); cause.starts_with('[') && name_end != std::string_view::npos)
     cause.remove_prefix(name_end + 2);
   return excerpt(cause, 200);

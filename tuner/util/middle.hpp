@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A median for who measures: always one of the values.
+// A median for measurements: always one of the values.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace pgtune {
 
-/// The middle value, of an even number the larger of the middle two; 0 of none.
+/// The middle value; for an even count the larger of the middle two; 0 if empty.
 template <typename T>
 [[nodiscard]] T middle_of(std::vector<T> values) {
   if (values.empty()) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Enumerators and the words they are stored and shown as, in one table per enumeration.
+// Enumerators and the words that store and show them, in one table per enumeration.
 #pragma once
 
 #include <array>
@@ -35,8 +35,8 @@ template <typename Enum, std::size_t size>
 template <typename Enum>
 using EnumTable = std::span<const std::pair<Enum, std::string_view>>;
 
-/// An enumeration that can be a record's field (util/fields.hpp): a function `enum_table(Enum)` beside it, whose
-/// argument's value does not matter, gives its table.
+/// An enumeration that can be a record's field (util/fields.hpp): the function `enum_table(Enum)` in its namespace
+/// returns its table and ignores the argument's value.
 template <typename Enum>
 concept NamedEnum = std::is_enum_v<Enum> && requires(Enum value) {
   { enum_table(value) } -> std::same_as<EnumTable<Enum>>;

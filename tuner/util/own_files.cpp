@@ -57,7 +57,7 @@ Result<void> create_folders(const fs::path& folder) {
   for (const fs::path& part : folder) {
     so_far /= part;
     if (::mkdir(so_far.c_str(), S_IRWXU) == 0 || errno == EEXIST || errno == EISDIR) continue;
-    // A parent that exists may forbid creation (EACCES, EROFS) and still lead to a folder we may use.
+    // An existing parent may forbid creation (EACCES, EROFS) and still contain a folder that we may use.
     const int code = errno;
     std::error_code ignored;
     if (!fs::is_directory(so_far, ignored)) return refuse(so_far, text_of(code));
@@ -109,7 +109,7 @@ Result<void> make_private_folder(const fs::path& folder) {
 }
 
 std::optional<std::string> read_own_file(const fs::path& path, std::size_t max_bytes) {
-  const OpenFile opened(path, O_RDONLY | O_NONBLOCK);  // a pipe in a file's place must not hold up the open
+  const OpenFile opened(path, O_RDONLY | O_NONBLOCK);  // a pipe instead of a file must not block the open
   struct stat status {};
   if (opened.fd() < 0 || ::fstat(opened.fd(), &status) != 0) return std::nullopt;
   if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) return std::nullopt;

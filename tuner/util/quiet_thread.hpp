@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Threads that leave the process' signals to others.
+// Threads that do not receive the process's signals.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace pgtune {
 
-/// A thread with every signal blocked: signals go to the threads whose waits they are to end.
+/// Starts a thread with every signal blocked, so that signals interrupt the waits of other threads.
 [[nodiscard]] std::thread start_without_signals(const std::function<void()>& body);
 
 }  // namespace pgtune

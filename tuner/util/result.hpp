@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one error type of fallible steps. A variant's fate is never an Error: it is an Outcome (outcome.hpp).
+// The one error type of fallible steps. A variant's failure is never an Error: it is an Outcome (outcome.hpp).
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace pgtune {
 
-/// What kind of remedy an error needs; the command line maps it to an exit code (usage 2, environment 3, database 4).
+/// The kind of remedy; the command line maps it to an exit code (usage 2, environment 3, database 4).
 enum class ErrorKind { kUsage, kEnvironment, kDatabase, kInternal };
 
 struct Error {
   ErrorKind kind = ErrorKind::kInternal;
-  std::string message;               ///< the cause, and the remedy where there is one
-  std::vector<std::string> context;  ///< what was being done, innermost first
+  std::string message;               ///< the cause, and the remedy if there is one
+  std::vector<std::string> context;  ///< the actions that failed, innermost first
 
   /// "outermost: ...: innermost: message".
   [[nodiscard]] std::string text() const {
@@ -40,7 +40,7 @@ using Result = tl::expected<T, Error>;
 
 }  // namespace pgtune
 
-// Both evaluate a Result, or another tl::expected, and return its error from the enclosing function where it has one:
+// Both evaluate a Result, or another tl::expected, and return its error, if any, from the enclosing function:
 //
 //   TRY(check(options));
 //   TRY_ASSIGN(const auto text, read(path));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// SHA-256 (FIPS 180-4), for where others' formats ask for it. What pgtune itself names by content uses XXH128.
+// SHA-256 (FIPS 180-4), for other formats that need it. pgtune's own content names use XXH128.
 #pragma once
 
 #include <array>

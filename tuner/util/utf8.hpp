@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text from elsewhere: whether its bytes are UTF-8, and what of it goes into a message.
+// Untrusted text: whether its bytes are UTF-8, and a form of it for messages.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace pgtune {
 
-/// Bytes of the UTF-8 sequence at the front of `text`, 0 where there is none (RFC 3629, section 4).
+/// Bytes of the UTF-8 sequence at the front of `text`, 0 if there is none (RFC 3629, section 4).
 [[nodiscard]] std::size_t utf8_length(std::string_view text);
 
-/// `text` with U+FFFD for each byte that belongs to no UTF-8 sequence.
+/// `text` with each byte outside of UTF-8 sequences replaced by U+FFFD.
 [[nodiscard]] std::string as_utf8(std::string_view text);
 
-/// The front of `text` as UTF-8, "..." where more than `bytes` follow: words of a file quoted in a message.
+/// The first `bytes` bytes of `text` as UTF-8, with "..." if it is longer, for quoting a file in a message.
 [[nodiscard]] std::string excerpt(std::string_view text, std::size_t bytes = 120);
 
 }  // namespace pgtune
