@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kWarmUp_s = 50e-3;  // lets the clocks rise before the first algorithm is timed
 
-/// Failures that are not sticky concern one algorithm; the others may still work.
+/// A failure that is not sticky affects one algorithm; the others may still work.
 CudaResult<std::string> unless_sticky(const CudaFailure& failure) {
   if (failure.sticky) return tl::unexpected(failure);
   return failure.message();
@@ -52,7 +52,7 @@ CudaResult<std::string> Baseline::add(std::unique_ptr<Launchable> launchable, Al
   for (const AlgorithmReport& earlier : report_.algorithms)
     incumbent_s = incumbent_s == 0 ? earlier.time_s : std::min(incumbent_s, earlier.time_s);
   if (report_.algorithms.empty()) {
-    // In a mode of its own: what launches take before the clocks have risen chooses none for all.
+    // Uses its own mode: launch times before the clocks have risen must not choose the mode for all.
     LaunchSeries cold(*launchable, {rotation_.copies, rotation_.sweep}, stream_);
     const auto probe = calibrate(cold, timer);
     if (!probe) return unless_sticky(probe.error());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What variants are compared with on the current problem: one or several algorithms that are timed in the same rounds.
+// The opponents of variants on the current problem: one or several algorithms that are timed in the same rounds.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ namespace pgtune::gpu {
 /// Loads a built variant for the current problem, bound to its operands.
 using VariantLoader = std::function<CudaResult<std::unique_ptr<LoadedVariant>>(const protocol::BuiltVariant&)>;
 
-/// What baselines are made of. Device and buffers must outlive them.
+/// The arguments of baselines. Device and buffers must outlive them.
 struct BaselineParts {
   const MeasuringGpu& device;
   const OperandBuffers& buffers;
@@ -40,22 +40,22 @@ class Baseline {
   Baseline& operator=(const Baseline&) = delete;
   virtual ~Baseline() = default;
 
-  /// Looks for its algorithms; checks and times them like variants. To be called once, on a new baseline. Errors:
-  /// (usage) it has none for this problem, (internal) none is right, CUDA fails.
+  /// Finds its algorithms, and checks and times them like variants. Call it once, on a new baseline. Errors: (usage) it
+  /// has none for this problem, (internal) none is right, CUDA fails.
   [[nodiscard]] virtual Result<void> find(const BaselineParts& parts) = 0;
-  /// In the place of find(): goes on with what another process found for the same problem, GPU and library, in its
-  /// LaunchMode. The best algorithm is checked, and runs until the clocks have risen. Errors: what is known cannot be
-  /// read, CUDA fails, or that algorithm is wrong now.
+  /// Replaces find(): takes another process's results for the same problem, GPU and library, in its LaunchMode. Checks
+  /// the best algorithm, and runs it until the clocks have risen. Errors: the results cannot be read, CUDA fails, or
+  /// that algorithm is wrong now.
   [[nodiscard]] virtual Result<void> take_over(const BaselineParts& parts, const protocol::KnownBaseline& known);
 
   [[nodiscard]] const BaselineReport& report() const { return report_; }
-  /// The algorithms beside report().algorithms as KnownBaseline::opaque.
+  /// The algorithms, parallel to report().algorithms, as KnownBaseline::opaque.
   [[nodiscard]] std::vector<std::string> opaque() const;
-  /// Series of report().algorithms[index], calibrated; index must be valid. Of a baseline that was taken over, that
-  /// happens at the first call.
+  /// The calibrated series of report().algorithms[index]; index must be valid. For a baseline from take_over(), the
+  /// first call calibrates.
   [[nodiscard]] CudaResult<LaunchSeries*> series(std::size_t index, SampleTimer& timer);
 
-  /// Says which of an operation's baselines this is, and what is known of the others.
+  /// Stores which of an operation's baselines this is, and what is known of the others.
   void stand_beside(int place, std::vector<OtherBaseline> others);
 
  protected:
@@ -64,24 +64,23 @@ class Baseline {
   [[nodiscard]] static tl::unexpected<Error> unreadable() {
     return fail(ErrorKind::kInternal, "the baseline to be taken over cannot be read");
   }
-  /// The algorithm that an opaque text of opaque() stands for.
+  /// The algorithm of a text from opaque().
   [[nodiscard]] virtual Result<std::unique_ptr<Launchable>> launchable(const BaselineParts& parts,
                                                                        const std::string& opaque) = 0;
-  /// Checks the launchable where a checker is given, runs the first one until the clocks have risen, screens it like a
-  /// variant, and adds it to report().algorithms. `described`: what is known of it beside time and error. Returns why
-  /// it was not added, or nothing. A failure means that the context is lost.
+  /// Checks the launchable if there is a checker, runs the first one until the clocks have risen, screens it like a
+  /// variant, and adds it to report().algorithms. `described`: its report without time and error. Returns why it was
+  /// not added, or nothing. A failure means that the context is lost.
   [[nodiscard]] CudaResult<std::string> add(std::unique_ptr<Launchable> launchable, AlgorithmReport described,
                                             std::string opaque, Checker* checker, SampleTimer& timer);
-  /// As add(), for its only algorithm: that it was not added is an error (internal).
+  /// The same as add(), for its only algorithm: if it is not added, that is an error (internal).
   [[nodiscard]] Result<void> add_only(std::unique_ptr<Launchable> launchable, AlgorithmReport described,
                                       std::string opaque, const BaselineParts& parts);
   using MakeLaunchable = std::function<Result<std::unique_ptr<Launchable>>(const std::string& opaque)>;
-  /// Takes what is known, without running it.
+  /// Takes a known algorithm, without running it.
   [[nodiscard]] Result<void> restore(const protocol::KnownBaseline& known, const MakeLaunchable& make);
-  /// Checks the best algorithm of a restored baseline, where a checker is given, and runs it until the clocks have
-  /// risen.
+  /// Checks the best algorithm of a restored baseline, if there is a checker, and runs it until the clocks have risen.
   [[nodiscard]] CudaResult<> warm_up(Checker* checker, SampleTimer& timer);
-  /// Fills the report's `best` and what follows from the operands. Precondition: there is an algorithm.
+  /// Fills the report's `best` and the fields that depend on the operands. Precondition: there is an algorithm.
   void finish(const std::string& library, std::uint64_t data_seed);
 
   BaselineReport report_;
@@ -96,7 +95,7 @@ class Baseline {
 
   Rotation rotation_;
   cudaStream_t stream_;
-  std::vector<Algorithm> algorithms_;  ///< beside report_.algorithms
+  std::vector<Algorithm> algorithms_;  ///< parallel to report_.algorithms
 };
 
 }  // namespace pgtune::gpu

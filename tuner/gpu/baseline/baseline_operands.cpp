@@ -19,13 +19,13 @@ constexpr std::array kCopySymbols{"lay_out_operands", "copy_rows"};
 static_assert(sizeof(LineCopy) == 72 && sizeof(RowCopy) == 72 && sizeof(OperandCopies) == 296,
               "what NVRTC makes of copy_plans.hpp");
 
-constexpr std::int64_t kRowAlignment = 16;  // bytes, and elements of the only types it concerns
+constexpr std::int64_t kRowAlignment = 16;  // bytes, and elements of the only affected types
 
 std::int64_t round_up_to(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/// An operand is stored as cuBLASLt takes it.
+/// Whether an operand is stored in a form that cuBLASLt accepts.
 bool usable_as_is(bool along_k, std::int64_t ld) { return along_k && ld % kRowAlignment == 0; }
 
 /// Bytes between rows of C and D.
@@ -35,8 +35,7 @@ bool whole_multiples(const Problem& problem, std::int64_t of) {
   return problem.m % of == 0 && problem.n % of == 0 && problem.k % of == 0 && row_bytes(problem) % of == 0;
 }
 
-/// Bytes of what one operand set needs beside the problem's own, rounded up to the alignment of buffers; 0 where the
-/// problem's serves.
+/// Additional bytes for one operand set, rounded up to the alignment of buffers; 0 if the problem's own operand serves.
 struct OwnBytes {
   std::int64_t a = 0, b = 0, c = 0, d = 0, bias = 0;
 
@@ -59,7 +58,7 @@ OwnBytes own_bytes(const Problem& problem, const Problem& solved) {
   return own;
 }
 
-/// Rows of C or D from one problem's lines to the other's.
+/// Copies rows of C or D between the two problems' layouts.
 RowCopy copy_of_c(const Problem& problem, std::uint64_t from_address, const Problem& from, std::uint64_t to_address,
                   const Problem& to) {
   return planned(RowCopy{.from = from_address,
@@ -126,7 +125,7 @@ Problem BaselineOperands::solvable(const Problem& problem) {
   solvable.trans_b = true;
   solvable.k = round_up_to(problem.k, arithmetic.k_multiple);
   const std::int64_t own_row = round_up_to(problem.k, kRowAlignment);
-  // Zeros beyond K are in no memory but the baseline's own.
+  // Only the baseline's own memory has zeros beyond K.
   const bool same_k = solvable.k == problem.k;
   if (!same_k || !usable_as_is(!problem.trans_a, problem.lda)) solvable.lda = own_row;
   if (!same_k || !usable_as_is(problem.trans_b, problem.ldb)) solvable.ldb = own_row;
@@ -144,7 +143,7 @@ std::optional<Problem> BaselineOperands::enlarged(const Problem& problem) {
   const auto packed = with_default_strides(larger);
   if (!packed) return std::nullopt;
   larger = *packed;
-  // What has not grown and can be used stays where it is.
+  // Operands of unchanged size in a usable layout stay in place.
   const bool same_m = larger.m == problem.m, same_n = larger.n == problem.n, same_k = larger.k == problem.k;
   if (same_m && same_k && usable_as_is(!problem.trans_a, problem.lda)) larger.lda = problem.lda;
   if (same_n && same_k && usable_as_is(problem.trans_b, problem.ldb)) larger.ldb = problem.ldb;
@@ -178,7 +177,7 @@ CudaResult<BaselineOperands> BaselineOperands::create(const Problem& problem, co
   TRY_ASSIGN(auto allocated,
              DeviceBuffer::allocate(of_each ? bytes * static_cast<std::int64_t>(operands.copies_.size()) : bytes));
   operands.memory_ = std::move(allocated);
-  // Copies write only what exists, so that this is once.
+  // Copies write only existing elements, so zeroing once suffices.
   if (solved.shape() != problem.shape()) {
     TRY(buffers.kernels().fill_pattern({operands.memory_.address(), operands.memory_.bytes()}, 0, stream));
   }
@@ -231,7 +230,7 @@ BaselineOperands::Copies BaselineOperands::place(OperandSet& set, std::uint64_t 
                                        .row_bytes = from.bias_bytes()});
   }
   if (placed(Operand::kD, own.d)) {
-    // What is not read is D's buffer, as in every operand set.
+    // An operand that is not read is D's buffer, as in every operand set.
     if (from.beta == 0) set[Operand::kC] = set[Operand::kD];
     if (!from.epilogue.bias) set[Operand::kBias] = set[Operand::kD];
     plan.after = copy_of_c(from, set[Operand::kD].address, to, given[Operand::kD].address, from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The operands as cuBLASLt can take them, and the kernels of kernels/operand_copies.cu that bring them there.
+// The operands in layouts that cuBLASLt accepts, and the kernels of kernels/operand_copies.cu that make them.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -24,15 +24,15 @@ namespace pgtune::gpu {
 
 class OperandCopyKernels {
  public:
-  /// operand_copies.cu compiled for `architecture`, at the first call of a process: only searches whose baseline copies
-  /// operands pay for it. Needs no GPU.
+  /// operand_copies.cu compiled for `architecture`, at a process's first call, because only some baselines copy
+  /// operands. Needs no GPU.
   [[nodiscard]] static Result<std::string> compile(const std::string& architecture);
   /// Compiled and loaded. `driver` must outlive the result.
   [[nodiscard]] static Result<std::unique_ptr<OperandCopyKernels>> load(const Driver& driver,
                                                                         const std::string& architecture);
 
-  /// Enqueues what is to be copied before a product of `batch` matrices, in one launch. Precondition: planned(), and
-  /// something is copied.
+  /// Enqueues the copies before a product of `batch` matrices, in one launch. Precondition: planned(), and something is
+  /// copied.
   [[nodiscard]] CudaResult<> lay_out(const OperandCopies& copies, std::int64_t batch, cudaStream_t stream) const;
   /// Precondition: planned(), and there are rows to copy.
   [[nodiscard]] CudaResult<> copy_rows(const RowCopy& copy, std::int64_t batch, cudaStream_t stream) const;
@@ -50,51 +50,51 @@ class OperandCopyKernels {
   std::array<CUfunction, kCount> functions_{};
 };
 
-/// On Hopper cuBLASLt multiplies e4m3, e5m2 and int8 matrices only where both are stored along K (layout nt), and its
-/// newest kernels want rows at multiples of 16 bytes, as TMA does; for int8 a K that is a multiple of four is
-/// documented to be needed as well. Of e4m3 and e5m2 it refuses some extents altogether. Where a problem's operands are
-/// stored otherwise, the baseline has memory of its own for those that are not, with zeros where extents had to grow,
-/// and for a D where that had to. Every launch fills it from the problem's operands and brings D back, as a user with
-/// these operands would have to, and as pgtune's own kernels do: that is in the baseline's time.
+/// On Hopper cuBLASLt multiplies e4m3, e5m2 and int8 matrices only if both are stored along K (layout nt). Its newest
+/// kernels need rows at multiples of 16 bytes, as TMA does; for int8 the documentation also requires a K that is a
+/// multiple of four. It refuses some extents of e4m3 and e5m2 altogether. If operands are stored differently, the
+/// baseline has its own memory for them, with zeros where extents grew, and for D if that grew. Every launch fills this
+/// memory from the problem's operands and copies D back, as a user with these operands would have to, and as pgtune's
+/// own kernels do. The baseline's time includes these copies.
 class BaselineOperands {
  public:
-  /// The problem cuBLASLt is given: the same product, with the layout, leading dimensions and K it can take, and
-  /// without an activation that it cannot fuse.
+  /// The problem for cuBLASLt: the same product, with a layout, leading dimensions and K that it accepts, and without
+  /// an activation that it cannot fuse.
   [[nodiscard]] static Problem solvable(const Problem& problem);
-  /// What cuBLASLt is given instead where it has no algorithm for that: of e4m3 and e5m2, M, N and K rounded up to
-  /// multiples of 16, as documented to be needed, and packed. Which extents it refuses depends on its version, so it is
-  /// asked first. Nothing where there is no larger problem to try, or none that fits 64 bits.
+  /// The problem for cuBLASLt if it has no algorithm for that one: for e4m3 and e5m2, M, N and K rounded up to
+  /// multiples of 16, as its documentation requires, and packed. The extents that it refuses depend on its version, so
+  /// solvable() is tried first. Nothing if there is no larger problem to try, or none that fits 64 bits.
   [[nodiscard]] static std::optional<Problem> enlarged(const Problem& problem);
-  /// Bytes of the copies that go with one operand set, for whichever of the two needs more; 0 where the problem's
-  /// operands can be used as they are.
+  /// Bytes of the copies for one operand set, for the one of the two that needs more; 0 if the problem's operands can
+  /// be used unchanged.
   [[nodiscard]] static std::int64_t copy_bytes(const Problem& problem);
 
-  /// Which operands a launch copies: "A, B, C, bias, D" or some of these; empty where the problem's are used as they
-  /// are. `solved`, here and below, is solvable() or enlarged() of `problem`.
+  /// The operands that a launch copies: "A, B, C, bias, D" or some of these; empty if the problem's are used unchanged.
+  /// `solved`, here and below, is solvable() or enlarged() of `problem`.
   [[nodiscard]] static std::string copied(const Problem& problem, const Problem& solved);
 
-  /// Whose the memory is that operands are copied to: launch after launch the same, as a variant's workspace, which
-  /// stays in L2 if it fits; or another for each operand set, which then keeps what was laid out for it.
+  /// The memory for copied operands. It is either the same for all launches, like a variant's workspace, and stays in
+  /// L2 if it fits; or separate for each operand set, which then keeps its copies.
   enum class Memory { kOfAllSets, kOfEachSet };
-  /// Enqueues the zeros of what has grown. `buffers` must outlive the result; `kernels` too, and may be null where
-  /// nothing is copied(). cudaErrorMemoryAllocation where the copies do not fit.
+  /// Enqueues zeros for the operands that grew. `buffers` must outlive the result; so must `kernels`, which may be null
+  /// if nothing is copied(). cudaErrorMemoryAllocation if the copies do not fit.
   [[nodiscard]] static CudaResult<BaselineOperands> create(const Problem& problem, const Problem& solved,
                                                            const OperandBuffers& buffers,
                                                            const OperandCopyKernels* kernels, Memory memory,
                                                            cudaStream_t stream);
 
-  /// As OperandBuffers::copies(), laid out as the solved problem.
+  /// The same as OperandBuffers::copies(), in the solved problem's layout.
   [[nodiscard]] const std::vector<OperandSet>& copies() const { return copies_; }
-  /// Enqueues what comes before a product on a copy: A, B, C and bias are copied, where the baseline has its own.
+  /// Enqueues the copying of A, B, C and bias, as far as the baseline has its own, before a product on a copy.
   [[nodiscard]] CudaResult<> lay_out(std::size_t copy, cudaStream_t stream) const;
-  /// Enqueues what comes after it: D's M x N elements are copied to the problem's D, where the baseline has its own.
+  /// Enqueues the copying of D's M x N elements to the problem's D, if the baseline has its own, after a product.
   [[nodiscard]] CudaResult<> return_result(std::size_t copy, cudaStream_t stream) const;
-  /// Enqueues poison into D of a copy, where it is the baseline's own: what a product leaves unwritten is then found in
-  /// the problem's D.
+  /// Enqueues poison into D of a copy, if it is the baseline's own: elements that a product leaves unwritten then show
+  /// in the problem's D.
   [[nodiscard]] CudaResult<> poison(std::size_t copy, cudaStream_t stream) const;
 
  private:
-  /// What a launch on one operand set copies.
+  /// The copies of a launch on one operand set.
   struct Copies {
     OperandCopies before;
     RowCopy after;
@@ -103,7 +103,7 @@ class BaselineOperands {
   BaselineOperands(const Problem& problem, const Problem& solved, const OperandBuffers& buffers,
                    const OperandCopyKernels* kernels)
       : problem_(problem), solved_(solved), buffers_(&buffers), kernels_(kernels), copies_(buffers.copies()) {}
-  /// Gives one set's operands their places from `next` on, and plans their copies.
+  /// Assigns addresses from `next` on to one set's operands, and plans their copies.
   [[nodiscard]] Copies place(OperandSet& set, std::uint64_t next) const;
 
   Problem problem_, solved_;

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kHexDigits = 16;  // of one of an algorithm's 64-bit words
 
-/// The enumerator's name as the compiler prints it, without `prefix`; empty for a value that has none. Hundreds of
-/// tiles are named so, without a table that would have to follow the header.
+/// The enumerator's name from the compiler, without `prefix`; empty for a value without a name. This names hundreds of
+/// tiles without a table that would have to follow the header.
 template <auto value>
 constexpr std::string_view enumerator(std::string_view prefix) {
   const std::string_view function = __PRETTY_FUNCTION__;  // "... [with auto value = CUBLASLT_MATMUL_TILE_8x8; ...]"
@@ -42,7 +42,7 @@ constexpr auto kInnerShapes = enumerators<cublasLtMatmulInnerShape_t>(
 constexpr auto kClusters = enumerators<cublasLtClusterShape_t>(
     "CUBLASLT_CLUSTER_SHAPE_", std::make_integer_sequence<int, CUBLASLT_CLUSTER_SHAPE_END>());
 
-/// "128x64"; zeros where the name is none of a shape.
+/// "128x64"; zeros if the name is no shape.
 constexpr TileShape parse_shape(std::string_view name) {
   std::array<int, 2> numbers{};
   std::size_t at = 0;
@@ -86,7 +86,7 @@ std::string reduction_name(std::uint32_t scheme) {
   }
 }
 
-/// An attribute that not every algorithm has; the type's zero where it has none.
+/// An attribute that not every algorithm has; otherwise the type's zero.
 template <typename T>
 void read(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttributes_t attribute, T& value) {
   T read_value{};
@@ -99,11 +99,11 @@ void read(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttribu
 constexpr std::size_t kTilesPerAlgorithm = 8, kStagesPerAlgorithm = 4;
 constexpr std::array<std::int32_t, 7> kSplits{2, 3, 4, 6, 8, 16, 32};
 constexpr std::uint32_t kMaxCustom = 2;
-// Prices in octaves of a tile's side. A swizzle or custom option, which mostly reorder the same work, costs as much as
-// another tile: otherwise they would fill the list.
+// Distances in octaves of a tile's side. Swizzles and custom options mostly reorder the same work; they cost as much as
+// another tile, or they would fill the list.
 constexpr double kOtherAlgorithm = 4, kOtherStages = 2, kOtherReduction = 1, kOtherCustom = 2, kOtherSwizzle = 2;
 constexpr double kUnknownTile = 4;
-constexpr double kRankCharge = 0.2;  // of each place in the heuristics' list
+constexpr double kRankCharge = 0.2;  // for each position in the heuristics' list
 
 double octaves(double a, double b) { return std::abs(std::log2(a / b)); }
 
@@ -116,7 +116,7 @@ double tile_distance(std::uint32_t a, std::uint32_t b) {
 
 double charge(bool differs, double price) { return differs ? price : 0; }
 
-/// Smallest `cost` over what is offered, later places charged.
+/// The smallest `cost` over the offered configurations, plus a charge for later positions.
 template <typename Cost>
 double nearest(const std::vector<CublasLtConfig>& offered, Cost cost) {
   double least = offered.empty() ? 0 : HUGE_VAL;
@@ -126,7 +126,7 @@ double nearest(const std::vector<CublasLtConfig>& offered, Cost cost) {
   return least;
 }
 
-/// The `count` values with the least cost, in that order; {0} (undefined) where there is none.
+/// The `count` values with the least cost, in that order; {0} (undefined) if there are none.
 template <typename Cost>
 std::vector<std::uint32_t> likeliest(const std::vector<std::uint32_t>& values, std::size_t count, Cost cost) {
   if (values.empty()) return {0};
@@ -139,7 +139,7 @@ std::vector<std::uint32_t> likeliest(const std::vector<std::uint32_t>& values, s
   return chosen;
 }
 
-/// The ways to split K, with the schemes that can add the parts up.
+/// The ways to split K, with the reduction schemes for the parts.
 std::vector<std::pair<std::int32_t, std::uint32_t>> splits(const CublasLtCapabilities& algorithm) {
   std::vector<std::pair<std::int32_t, std::uint32_t>> ways{{1, CUBLASLT_REDUCTION_SCHEME_NONE}};
   if (!algorithm.split_k) return ways;
@@ -151,7 +151,7 @@ std::vector<std::pair<std::int32_t, std::uint32_t>> splits(const CublasLtCapabil
   return ways;
 }
 
-/// Inner and cluster shapes have no capability that lists them: what is offered of the same algorithm is taken over.
+/// No capability lists inner and cluster shapes, so those of offered configurations of the same algorithm are used.
 std::set<std::pair<std::uint16_t, std::uint16_t>> shapes(const std::vector<CublasLtConfig>& offered, std::int32_t id) {
   std::set<std::pair<std::uint16_t, std::uint16_t>> seen;
   for (const CublasLtConfig& config : offered) {

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kNoticed_s = 1.5;
 
-/// For the problem as it is where cuBLASLt has an algorithm for that, else for the larger one. The same library gives
-/// the same answer, so a baseline that is taken over is of the same size.
+/// For the problem itself if cuBLASLt has an algorithm for it, else for the larger one. The same library chooses the
+/// same algorithms, so a baseline from another process has the same size.
 CudaResult<std::unique_ptr<CublasLtMatmul>> matmul_for(const Problem& problem) {
   TRY_ASSIGN(const auto context, CublasLtContext::create());
   auto matmul = CublasLtMatmul::create(BaselineOperands::solvable(problem), context);
@@ -45,7 +45,7 @@ class BaselineLaunchable : public Launchable {
   }
 
  protected:
-  /// The product of what the baseline's operands hold.
+  /// The product of the baseline's operands.
   [[nodiscard]] CudaResult<> multiply(std::size_t copy, cudaStream_t stream) {
     return matmul_->launch(algorithm_, operands_->copies()[copy], stream);
   }
@@ -56,7 +56,8 @@ class BaselineLaunchable : public Launchable {
   cublasLtMatmulAlgo_t algorithm_;
 };
 
-/// The product alone, of operands that were laid out before. To be timed, not checked: its D may be the baseline's own.
+/// The product alone, of operands that were copied before. It is timed and not checked, as its D may be the baseline's
+/// own.
 class ProductAlone final : public BaselineLaunchable {
  public:
   using BaselineLaunchable::BaselineLaunchable;
@@ -111,7 +112,7 @@ Result<std::unique_ptr<Baseline>> CublasLtBaseline::begin(const Problem& problem
 }
 
 MemoryNeed CublasLtBaseline::memory(const Problem& problem) {
-  // For each set while the product alone is timed, and once for all launches that copy.
+  // One for each set while the product alone is timed, and one for all launches that copy.
   const std::int64_t copied = BaselineOperands::copy_bytes(problem);
   return {copied, copied + CublasLtContext::kWorkspaceBytes};
 }
@@ -153,7 +154,7 @@ CudaResult<OtherBaseline> CublasLtBaseline::time_product_alone(const BaselinePar
   const cudaStream_t stream = parts.device.gpu.stream.get();
   OtherBaseline alone{report().library + std::string(kLaidOutBefore), {}, 0, {}};
   const auto screened_s = [&]() -> CudaResult<double> {
-    // Operands that were laid out before lie in rotating memory like all others.
+    // Operands that were copied before are in rotating memory like all others.
     TRY_ASSIGN(const auto operands,
                BaselineOperands::create(problem_, matmul_->problem(), parts.buffers, copy_kernels_.get(),
                                         BaselineOperands::Memory::kOfEachSet, stream));

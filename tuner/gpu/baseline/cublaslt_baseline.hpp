@@ -12,28 +12,28 @@
 
 namespace pgtune::gpu {
 
-/// So many algorithms make a fair opponent; more only where they cost little.
+/// This many algorithms make a fair opponent; more are tried only if that is cheap.
 inline constexpr std::size_t kMinAlgorithms = 16, kMaxAlgorithms = 32;
 
-/// No further algorithm is tried: there are kMaxAlgorithms right ones, or kMinAlgorithms and looking for them has taken
-/// longer than a user should notice.
+/// Whether to stop trying algorithms: there are kMaxAlgorithms right ones, or kMinAlgorithms and the search has taken
+/// noticeably long.
 [[nodiscard]] bool enough_algorithms(std::size_t right, double spent_s);
 
 /// A candidate before it is checked and timed.
 [[nodiscard]] AlgorithmReport described(const CublasLtCandidate& candidate);
 
-/// Attempts what cuBLASLt's heuristics offer and, where fewer than kMinAlgorithms are in the report then, further
-/// candidates until enough_algorithms(). Returns how many candidates there are. A failure of an attempt ends it.
+/// Tries the algorithms of cuBLASLt's heuristics. If the report then has fewer than kMinAlgorithms, tries further
+/// candidates until enough_algorithms(). Returns the number of candidates. A failure of an attempt ends it.
 [[nodiscard]] CudaResult<std::size_t> try_candidates(
     const CublasLtMatmul& matmul, const BaselineReport& report,
     const std::function<CudaResult<>(const CublasLtCandidate&)>& attempt);
 
-/// The algorithms of try_candidates(). The checker is for the problem without an activation that cuBLASLt cannot fuse,
-/// at its own size whichever is solved. Where launches copy operands, the best algorithm's product alone is screened as
-/// well.
+/// The algorithms of try_candidates(). The checker is for the problem in its own size, without an activation that
+/// cuBLASLt cannot fuse. If launches copy operands, the best algorithm's product alone is screened as well.
 class CublasLtBaseline final : public Baseline {
  public:
-  /// Without its algorithms; for BaselineOperands::enlarged() of the problem where cuBLASLt has none for the problem.
+  /// Creates it without its algorithms; for BaselineOperands::enlarged() of the problem if cuBLASLt has none for the
+  /// problem.
   [[nodiscard]] static Result<std::unique_ptr<Baseline>> begin(const Problem& problem, const BaselineParts& parts);
   [[nodiscard]] Result<void> find(const BaselineParts& parts) override;
 
@@ -52,7 +52,7 @@ class CublasLtBaseline final : public Baseline {
 
   Problem problem_;
   std::unique_ptr<CublasLtMatmul> matmul_;
-  std::unique_ptr<OperandCopyKernels> copy_kernels_;  ///< null where no operand is copied
+  std::unique_ptr<OperandCopyKernels> copy_kernels_;  ///< null if no operand is copied
   std::unique_ptr<BaselineOperands> operands_;
 };
 

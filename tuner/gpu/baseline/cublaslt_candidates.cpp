@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where candidates come from: cuBLASLt's heuristics, and the enumeration of what they leave out.
+// The sources of candidates: cuBLASLt's heuristics, and the enumeration of other configurations.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMaxIds = 256;
 
-/// A capability; the type's zero where the library does not say.
+/// A capability; the type's zero if the library does not report it.
 template <typename T>
 T capability(const cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoCapAttributes_t attribute) {
   T value{};
@@ -51,8 +51,8 @@ CublasLtCapabilities capabilities_of(const cublasLtMatmulAlgo_t& algorithm) {
   return found;
 }
 
-/// What cublasLtMatmulAlgoCheck cannot know, since it sees no pointers: rows must be as aligned as the algorithm wants
-/// (buffers always are), and where C is read D is another buffer.
+/// Checks what cublasLtMatmulAlgoCheck cannot, as it sees no pointers: rows must have the algorithm's alignment
+/// (buffers always do), and if C is read, D is another buffer.
 bool fits_operands(const cublasLtMatmulAlgo_t& algorithm, const Problem& p) {
   const std::int64_t bytes_ab = element_bytes(p.dtype), bytes_c = element_bytes(p.type_of_c());
   const auto aligned = [&](cublasLtMatmulAlgoCapAttributes_t attribute, std::int64_t element, std::int64_t ld,
@@ -74,7 +74,7 @@ bool set(cublasLtMatmulAlgo_t& algorithm, cublasLtMatmulAlgoConfigAttributes_t a
          cublasLtMatmulAlgoConfigSetAttribute(&algorithm, attribute, &wanted, sizeof(wanted)) == CUBLAS_STATUS_SUCCESS;
 }
 
-/// False where the algorithm does not take the configuration.
+/// False if the algorithm does not support the configuration.
 bool configure(cublasLtMatmulAlgo_t& algorithm, const CublasLtConfig& wanted) {
   const CublasLtConfig now = config_of(algorithm);
   return set(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID, now.tile, wanted.tile) &&

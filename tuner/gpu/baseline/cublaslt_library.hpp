@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// cuBLASLt, loaded on first use. Linked normally its relocations would cost every compile worker 150 MB and 80 ms, and
-// those never call it. The cublasLt... functions pgtune uses are defined in the .cpp and forward to the library, so
-// code that calls them reads as usual; one that is missing there is a link error.
+// cuBLASLt, loaded on first use. If it were linked, its relocations would cost every compile worker 150 MB and 80 ms,
+// although those never call it. The .cpp defines the cublasLt... functions that pgtune uses and forwards them to the
+// library; calling one that it lacks is a link error.
 #pragma once
 
 #include "tuner/gpu/libraries/cuda_library.hpp"

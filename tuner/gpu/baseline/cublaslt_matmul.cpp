@@ -20,7 +20,7 @@ constexpr std::array<CublasLtArithmetic, kDtypeCount> kArithmetic{{
     //               compute                      tensor cores  fast   only along K  K of  extents of
     {Dtype::kF32,    CUBLAS_COMPUTE_32F,           false,        false, false,        1,    1},
     {Dtype::kTf32,   CUBLAS_COMPUTE_32F_FAST_TF32, true,         false, false,        1,    1},
-    // cuBLASLt has nothing for tf32x3: whoever wants its accuracy computes in strict float32.
+    // cuBLASLt has nothing for tf32x3: the alternative of equal accuracy is strict float32.
     {Dtype::kTf32x3, CUBLAS_COMPUTE_32F,           false,        false, false,        1,    1},
     {Dtype::kF16,    CUBLAS_COMPUTE_32F,           true,         false, false,        1,    1},
     {Dtype::kBf16,   CUBLAS_COMPUTE_32F,           true,         false, false,        1,    1},
@@ -136,7 +136,7 @@ CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem
                  "setting cuBLASLt's transpositions");
            })
            .and_then([&]() -> CudaResult<> {
-             // Scales of A, B and D are 1 where no pointer to them is given.
+             // Scales of A, B and D are 1 if their pointers are not set.
              const std::int8_t fast = 1;
              if (!types.fast_accumulation || traits.scaling != Scaling::kNone) return {};
              return check_cublas(
@@ -147,7 +147,7 @@ CudaResult<std::unique_ptr<CublasLtMatmul>> CublasLtMatmul::create(const Problem
 
   TRY_ASSIGN(auto layouts, create_layouts(p));
   matmul->layouts_ = std::move(layouts);
-  // The heuristics look at the alignment of the bias: a launch's own is as aligned as any buffer.
+  // The heuristics use the alignment of the bias: a launch's bias is aligned like any buffer.
   ok = matmul->describe_epilogue(device_pointer(matmul->context_->workspace(0).address)).and_then([&] {
     return matmul->describe_scales();
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The current problem as cuBLASLt sees it, and the algorithms that may compute it.
+// The current problem in cuBLASLt's terms, and the algorithms that may compute it.
 #pragma once
 
 #include <cublasLt.h>
@@ -17,18 +17,18 @@
 
 namespace pgtune::gpu {
 
-/// How cuBLASLt computes in a dtype, and which of its problems it takes.
+/// cuBLASLt's arithmetic for a dtype, and the problems that it supports.
 struct CublasLtArithmetic {
   Dtype dtype;
   cublasComputeType_t compute;
-  /// Products on tensor cores are what was asked for. Without it they are reduced precision, and no opponent.
+  /// The dtype means products on tensor cores. If false, they would reduce precision and are no fair opponent.
   bool tensor_cores;
-  /// Sums of e4m3 and e5m2 products stay in the tensor cores, which keep fewer bits of them than a float32. The fastest
-  /// that cuBLASLt has, so what a kernel is compared with, however careful the kernel itself is.
+  /// Sums of e4m3 and e5m2 products stay in the tensor cores, which keep fewer bits of them than a float32. This is
+  /// cuBLASLt's fastest arithmetic, so it is the opponent also of more exact kernels.
   bool fast_accumulation;
   bool only_along_k;             ///< both operands stored along K (layout nt), their rows multiples of 16 bytes
-  std::int64_t k_multiple;       ///< K has to be one
-  std::int64_t extent_multiple;  ///< M, N, K and bytes of D's rows that it is sure to take
+  std::int64_t k_multiple;       ///< K must be a multiple of this
+  std::int64_t extent_multiple;  ///< M, N, K and bytes of D's rows must be multiples of this to be surely accepted
 };
 [[nodiscard]] const CublasLtArithmetic& cublaslt_arithmetic(Dtype dtype);
 
@@ -42,18 +42,17 @@ struct CublasLtTypes {
 /// Precondition: cublaslt_fuses() the activation.
 [[nodiscard]] cublasLtEpilogue_t cublaslt_epilogue(const Epilogue& epilogue);
 
-/// Keeps cuBLAS at the arithmetic it is asked for: NVIDIA_TF32_OVERRIDE and CUBLAS_EMULATE_* switch float32 products to
-/// tensor cores whatever the caller says, and a baseline computed so would not be the strict float32 it is compared
-/// as. To be called before cuBLAS is used.
+/// Removes NVIDIA_TF32_OVERRIDE and CUBLAS_EMULATE_* from the environment, which make cuBLAS compute float32 products
+/// on tensor cores, so that the baseline is strict float32. Call it before cuBLAS is used.
 void forbid_reduced_precision();
 
 [[nodiscard]] CudaResult<> check_cublas(cublasStatus_t status, std::string_view call);
 
-/// Rank of a candidate that is not in the heuristic list.
+/// The rank of a candidate outside the heuristic list.
 inline constexpr int kNoRank = -1;
 
 struct CublasLtCandidate {
-  int rank = kNoRank;  ///< place in the heuristic list
+  int rank = kNoRank;  ///< position in the heuristic list
   cublasLtMatmulAlgo_t algorithm{};
   std::int64_t workspace_bytes = 0;
   CublasLtConfig config;
@@ -64,7 +63,7 @@ class CublasLtContext {
  public:
   static constexpr std::int64_t kWorkspaceBytes = 64 << 20;
 
-  /// `workspaces`: how many products run at the same time at most.
+  /// `workspaces`: the maximum number of concurrent products.
   [[nodiscard]] static CudaResult<std::shared_ptr<const CublasLtContext>> create(std::size_t workspaces = 1);
 
   [[nodiscard]] cublasLtHandle_t handle() const { return handle_.get(); }
@@ -80,17 +79,17 @@ class CublasLtContext {
 /// Numbers in memory that operands are multiplied with.
 enum class Scaling {
   kNone,
-  kBlocks,  ///< of A one a row and 128 elements along K, of B one for 128 columns and 128 elements along K
+  kBlocks,  ///< for A one per row and 128 elements along K, for B one per 128 columns and 128 elements along K
 };
 
-/// What a product's launches have in common beside its extents.
+/// The common arguments of a product's launches, without its extents.
 struct MatmulTraits {
   Scaling scaling = Scaling::kNone;
   std::uint32_t alignment_a = 256, alignment_b = 256, alignment_d = 256;  ///< bytes, of all addresses; C's are D's
 };
 
-/// Addresses that a product is launched with. Scales are as cuBLASLt wants them: of A (its B) for each 128 elements
-/// along K one a row, rows contiguous; of B (its A) for each 128 columns those along K, a multiple of four of them.
+/// The addresses for a product's launch. Scales are in cuBLASLt's layout: for A (its B) one per row for each 128
+/// elements along K, rows contiguous; for B (its A) those along K for each 128 columns, padded to a multiple of four.
 struct MatmulOperands {
   std::uint64_t a = 0, b = 0, c = 0, d = 0, bias = 0, scale_a = 0, scale_b = 0;
   DeviceSpan workspace;
@@ -101,21 +100,21 @@ class CublasLtMatmul {
   static constexpr int kMaxHeuristics = 32;
   static constexpr std::size_t kMaxFurther = 200;
 
-  /// `problem` as BaselineOperands::solvable() or enlarged() makes it. Row-major operands are given as the transposed
+  /// `problem` is a result of BaselineOperands::solvable() or enlarged(). Row-major operands become the transposed
   /// column-major problem, D^T = op(B)^T op(A)^T, which changes no byte in memory. With scales, sums leave the tensor
   /// cores after each block, so they are never the fast ones.
   [[nodiscard]] static CudaResult<std::unique_ptr<CublasLtMatmul>> create(
       const Problem& problem, std::shared_ptr<const CublasLtContext> context, const MatmulTraits& traits = {});
 
-  /// Up to kMaxHeuristics algorithms in the heuristics' order; for strict float32 without those that use tensor cores,
-  /// 5 to 8 however many are asked for. Empty where cuBLASLt has none for the problem.
+  /// Up to kMaxHeuristics algorithms in the heuristics' order; for strict float32 only 5 to 8, without those that use
+  /// tensor cores. Empty if cuBLASLt has none for the problem.
   [[nodiscard]] CudaResult<std::vector<CublasLtCandidate>> heuristics() const;
 
-  /// What cuBLASLt says it can run, but not `offered`, the likeliest first, without what uses more than the workspace
-  /// or, for strict float32, tensor cores. For the other dtypes that is first what the heuristics offer for similar
-  /// problems: the newest kernels take few of the configurations their capabilities list, and no more than eight are
-  /// offered for one problem. Then, without scales, those of the kMaxFurther configurations most like the offered ones:
-  /// of those with scales no capability says whether they take them. They have no rank.
+  /// Algorithms beyond `offered` that cuBLASLt reports as runnable, the likeliest first. Excludes those that need more
+  /// than the workspace or, for strict float32, tensor cores. For the other dtypes the heuristics' offers for similar
+  /// problems come first, because the newest kernels support few of the configurations in their capabilities, and one
+  /// problem gets at most eight offers. Then, without scales, follow the kMaxFurther configurations nearest to the
+  /// offered ones; no capability tells which support scales. These candidates have no rank.
   [[nodiscard]] std::vector<CublasLtCandidate> further(const std::vector<CublasLtCandidate>& offered) const;
 
   /// As it was given to create().
@@ -144,24 +143,24 @@ class CublasLtMatmul {
     Layout left, right, result;  ///< column-major: op(B)^T's, op(A)^T's and D^T's storage
   };
   [[nodiscard]] static CudaResult<Layouts> create_layouts(const Problem& problem);
-  /// The epilogue into the description; its bias is `bias`. cuBLASLt adds a bias along the rows of its result D^T,
-  /// which are the columns of the row-major D, and the same one to all matrices of the batch: what Epilogue says.
+  /// Sets the epilogue in the description; its bias is `bias`. cuBLASLt adds a bias along the rows of its result D^T,
+  /// which are the columns of the row-major D, and the same one to all matrices of the batch, as Epilogue requires.
   [[nodiscard]] CudaResult<> describe_epilogue(const void* bias) const;
   [[nodiscard]] CudaResult<> point_at_bias(const void* bias) const;
   [[nodiscard]] CudaResult<> describe_scales() const;
   [[nodiscard]] CudaResult<> point_at_scales(const void* of_a, const void* of_b) const;
   [[nodiscard]] static CudaResult<Layout> create_layout(cudaDataType_t type, std::int64_t rows, std::int64_t columns,
                                                         std::int64_t ld, std::int64_t batch, std::int64_t stride);
-  /// The algorithm with its default configuration; nothing where it does not know these types.
+  /// The algorithm with its default configuration; nothing if it does not support these types.
   [[nodiscard]] std::optional<cublasLtMatmulAlgo_t> initial_algorithm(int id) const;
 
   /// The heuristics' list for these layouts.
   [[nodiscard]] CudaResult<std::vector<cublasLtMatmulHeuristicResult_t>> ask(const Layouts& layouts) const;
-  /// The algorithm as a candidate without a rank, where it can run this problem.
+  /// The algorithm as a candidate without a rank, if it can run this problem.
   [[nodiscard]] std::optional<CublasLtCandidate> runnable(const cublasLtMatmulAlgo_t& algorithm) const;
   [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> offered_for_similar() const;
   [[nodiscard]] std::vector<cublasLtMatmulAlgo_t> configured_like(const std::vector<CublasLtConfig>& known) const;
-  /// Strict float32 was asked for and these are tensor cores.
+  /// Whether the dtype is strict float32 and the algorithm uses tensor cores.
   [[nodiscard]] bool too_coarse(const cublasLtMatmulAlgo_t& algorithm) const;
 
   Problem problem_;
@@ -170,7 +169,7 @@ class CublasLtMatmul {
   std::shared_ptr<const CublasLtContext> context_;
   Description description_;
   Layouts layouts_;
-  std::uint32_t alpha_, beta_;  ///< bits of a number of the types' scale type
+  std::uint32_t alpha_, beta_;  ///< bits of a number in the scale type
 };
 
 }  // namespace pgtune::gpu

@@ -36,7 +36,7 @@ cublasStatus_t forward_to_cublas(const char* name, Arguments... arguments) {
   return target == nullptr ? CUBLAS_STATUS_NOT_INITIALIZED : target(arguments...);
 }
 
-/// There is one way to call it, so nothing has to be said of it to another process but that it was there.
+/// There is one way to call it, so another process only needs to know that it was available.
 constexpr const char* kOneCall = "one call";
 
 bool has_grouped_products(const Problem& gemm) {
@@ -44,10 +44,11 @@ bool has_grouped_products(const Problem& gemm) {
          gemm.has_usual_output();
 }
 
-/// Every launch is a CUDA graph of the call, made before anything is timed: what is checked is what is timed.
+/// Every launch is a CUDA graph of the call, made before anything is timed, so the check and the timing run the same
+/// graph.
 class GroupedLaunchable : public Launchable {
  public:
-  /// What is given must outlive the result. Errors: the library does not take these products, or cannot be captured.
+  /// The arguments must outlive the result. Errors: the library does not support these products, or cannot be captured.
   [[nodiscard]] static CudaResult<std::unique_ptr<GroupedLaunchable>> create(const ProductOperands& operands,
                                                                              const CublasContext& context,
                                                                              cudaStream_t stream);
@@ -61,10 +62,11 @@ class GroupedLaunchable : public Launchable {
   }
 
  private:
-  /// Of one operand set. The call reads the arguments on the host, perhaps when a graph is launched: they stay.
+  /// The arguments for one operand set. The call reads them on the host, perhaps when a graph is launched, so they are
+  /// kept.
   struct Call {
     GroupedArguments arguments;
-    DeviceBuffer pointers;  ///< of A, of B and of C, one behind the other
+    DeviceBuffer pointers;  ///< of A, then of B, then of C
     GraphExec graph;
   };
 
@@ -75,7 +77,7 @@ class GroupedLaunchable : public Launchable {
 
   const ProductOperands* operands_;
   const CublasContext* context_;
-  std::vector<std::unique_ptr<Call>> calls_;  ///< beside operands_->copies()
+  std::vector<std::unique_ptr<Call>> calls_;  ///< parallel to operands_->copies()
 };
 
 CudaResult<std::unique_ptr<GroupedLaunchable>> GroupedLaunchable::create(const ProductOperands& operands,
@@ -184,7 +186,7 @@ CudaResult<std::unique_ptr<CublasContext>> CublasContext::create() {
 }
 
 CudaResult<cublasHandle_t> CublasContext::on(cudaStream_t stream) const {
-  // A stream takes the workspace away, so it comes first.
+  // Setting a stream resets the workspace, so the stream comes first.
   return check_cublas(cublasSetStream_v2(handle_.get(), stream), "giving cuBLAS a stream")
       .and_then([&] {
         return check_cublas(cublasSetWorkspace_v2(handle_.get(), device_pointer(memory_.address()),

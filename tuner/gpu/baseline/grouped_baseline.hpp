@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The baseline of an operation that is a product for each group: cuBLAS's grouped products, whose sizes come from the
-// host, as one call. cuBLAS is loaded where an operation asks for it, as cuBLASLt is.
+// The baseline of an operation that is a product for each group: one call of cuBLAS's grouped products, with sizes from
+// the host. cuBLAS, like cuBLASLt, is loaded only if an operation needs it.
 #pragma once
 
 #include <cublas_v2.h>
@@ -23,19 +23,19 @@ namespace pgtune::gpu {
 /// Safe to call again.
 [[nodiscard]] const Result<OpenedLibrary>& load_cublas();
 
-/// "cuBLAS 13.1.0"; "cuBLAS" where it cannot be loaded.
+/// "cuBLAS 13.1.0"; "cuBLAS" if it cannot be loaded.
 [[nodiscard]] std::string cublas_title();
 
-/// What the call is given: for each of the library's groups, which are the products with equally many rows, its
-/// extents; and pointers of all products, group by group. Row-major operands are given as the transposed column-major
-/// problem, so that its A is this B.
+/// The call's arguments: the extents of each of the library's groups, which are the products with equal numbers of
+/// rows, and the pointers of all products, group by group. Row-major operands become the transposed column-major
+/// problem, so the library's A is this B.
 struct GroupedArguments {
   std::vector<cublasOperation_t> left, right;
   std::vector<std::int64_t> m, n, k, lda, ldb, ldc, sizes;
   std::vector<float> alpha, beta;
   std::vector<std::uint64_t> a, b, c;
 };
-/// `gemm_of`: the product of so many rows.
+/// `gemm_of`: the product for a number of rows.
 [[nodiscard]] GroupedArguments grouped_arguments(const std::vector<GroupProduct>& products,
                                                  const std::function<Problem(std::int64_t rows)>& gemm_of);
 
@@ -45,7 +45,7 @@ class CublasContext {
   static constexpr std::int64_t kWorkspaceBytes = 64 << 20;
 
   [[nodiscard]] static CudaResult<std::unique_ptr<CublasContext>> create();
-  /// For calls that are enqueued on the stream.
+  /// For calls on the stream.
   [[nodiscard]] CudaResult<cublasHandle_t> on(cudaStream_t stream) const;
 
  private:
@@ -57,13 +57,13 @@ class CublasContext {
 
 class GroupedBaseline final : public Baseline {
  public:
-  /// Without its algorithm. `product` is one of the baselines of the buffers' operation, and of groups. Errors say why
-  /// it is not available: (environment) there is no such library, (usage) it has no such products, CUDA fails.
+  /// Creates it without its algorithm. `product` is one of the baselines of the buffers' operation, with groups. Errors
+  /// say why it is not available: (environment) there is no such library, (usage) it has no such products, CUDA fails.
   [[nodiscard]] static Result<std::unique_ptr<Baseline>> begin(const LibraryProduct& product,
                                                                const BaselineParts& parts);
   [[nodiscard]] Result<void> find(const BaselineParts& parts) override;
 
-  /// Bytes beside the operation's own: with each operand set, and once.
+  /// Bytes in addition to the operation's own: for each operand set, and once.
   [[nodiscard]] static std::int64_t copy_bytes(const LibraryProduct& product, const OperationProblem& problem);
   static constexpr std::int64_t kFixedBytes = CublasContext::kWorkspaceBytes;
 

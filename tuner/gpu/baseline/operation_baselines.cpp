@@ -17,7 +17,7 @@
 namespace pgtune::gpu {
 namespace {
 
-// Headers of the CUDA Toolkits that pgtune is built with may not declare it.
+// The headers of supported CUDA Toolkits may not declare it.
 constexpr const char* kGroupedLayouts = "cublasLtGroupedMatrixLayoutCreate";
 
 constexpr std::int64_t kCopiedWordBytes = 16;
@@ -28,12 +28,12 @@ constexpr std::array<std::pair<HelperKernels::Copy, const char*>, HelperKernels:
      {HelperKernels::Copy::kFourStreaming, "64 bytes a thread, evict first"},
      {HelperKernels::Copy::kEightStreaming, "128 bytes a thread, evict first"}}};
 
-/// Read, and written: half of the traffic, in whole words.
+/// The bytes that are read, and that are written: half of the traffic, in whole words.
 std::int64_t half_of(double bytes) {
   return std::max<std::int64_t>(static_cast<std::int64_t>(bytes / 2) / kCopiedWordBytes, 1) * kCopiedWordBytes;
 }
 
-/// Bytes that copies of so much traffic are made in.
+/// Bytes of memory for copies with this traffic.
 std::int64_t copied_bytes(double traffic_bytes, std::int64_t copies) { return 2 * half_of(traffic_bytes) * copies; }
 
 class CopyLaunch final : public Launchable {
@@ -54,9 +54,9 @@ class CopyLaunch final : public Launchable {
   std::int64_t half_bytes_;
 };
 
-/// The roof of every operation: memory copied as fast as this GPU can, as many bytes as the operation has to move. Half
-/// of them is read and half written, in memory of its own, over as many copies as the operands have. Several ways of
-/// copying are its algorithms.
+/// The roof of every operation: a copy at this GPU's full speed of as many bytes as the operation must move. Half of
+/// them are read and half written, in its own memory, over as many copies as the operands have. Its algorithms are
+/// several ways of copying.
 class CopyBaseline final : public Baseline {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Baseline>> begin(double bytes, const BaselineParts& parts) {
@@ -103,8 +103,8 @@ class CopyBaseline final : public Baseline {
   DeviceBuffer memory_;
 };
 
-/// A variant of another template: a plain kernel where no library computes the operation. Its one algorithm is checked
-/// like those it is compared with.
+/// A variant of another template: a plain kernel for operations that no library computes. Its one algorithm is checked
+/// like its opponents.
 class VariantBaseline final : public Baseline {
  public:
   VariantBaseline(protocol::BaselineBuild build, const BaselineParts& parts)
@@ -135,7 +135,7 @@ class VariantBaseline final : public Baseline {
     if (!variant) return tl::unexpected(to_error(variant.error()));
     return std::unique_ptr<Launchable>(std::move(*variant));
   }
-  /// What tells it from other variants of its template. Precondition: it was built.
+  /// Identifies it among the variants of its template. Precondition: it was built.
   [[nodiscard]] std::string description() const {
     const Variant& variant = build_.built->variant;
     return variant.parameters.empty() ? "its only variant" : variant.key();
@@ -149,7 +149,7 @@ OtherBaseline beside(const BaselineReport& report) {
   return {report.library, best.description, best.time_s};
 }
 
-/// The build of the operation's baseline in that place, which is a template.
+/// The build of the operation's baseline at that index, which is a template.
 protocol::BaselineBuild build_of(const std::vector<OperationBaseline>& baselines, std::size_t place,
                                  const BaselineParts& parts) {
   const auto before =
@@ -160,7 +160,7 @@ protocol::BaselineBuild build_of(const std::vector<OperationBaseline>& baselines
   return {std::get<TemplateBaseline>(baselines[place]).selector, {}, {}};
 }
 
-/// A baseline that may be there, without its algorithms, and what to call it where it is not.
+/// A baseline without its algorithms, or the name to report if it is not available.
 struct Begun {
   std::string title;
   Result<std::unique_ptr<Baseline>> baseline;
@@ -186,7 +186,7 @@ Result<std::unique_ptr<Baseline>> with_algorithms(Result<std::unique_ptr<Baselin
 Result<std::unique_ptr<Baseline>> make_gemm_baseline(const Problem& problem, BaselineParts parts,
                                                      const std::optional<protocol::KnownBaseline>& known) {
   if (!problem.operation->lesser) return with_algorithms(CublasLtBaseline::begin(problem, parts), parts, known);
-  // The library cannot compute all of it: it is checked against what it can.
+  // The library cannot compute all of it, so it is checked against the part that it computes.
   const MeasuringGpu& device = parts.device;
   TRY_ASSIGN(const auto lesser, OperationKernels::create(device.gpu.driver, *device.kernels,
                                                          OperationHandle(problem.operation->with_lesser_result()),
@@ -217,7 +217,7 @@ Result<std::unique_ptr<Baseline>> make_baseline(const Problem& problem, const Ba
   for (std::size_t place = 0; place < baselines.size(); ++place) {
     Begun begun = begin_baseline(baselines, place, parts);
     auto made = with_algorithms(std::move(begun.baseline), parts, known);
-    // One that has failed must not be to blame for what comes after it.
+    // Wait here, so that a failed baseline's error is not attributed to later work.
     if (auto ok = check(cudaStreamSynchronize(parts.device.gpu.stream.get()), "comparing with " + begun.title); !ok)
       return tl::unexpected(to_error(ok.error()));
     if (!made) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the current problem is compared with: the fairest of its operation's baselines that is available, with the
-// others beside it.
+// The current problem's opponent: the fairest available baseline of its operation, reported with the others.
 #pragma once
 
 #include <memory>
@@ -14,21 +13,21 @@
 
 namespace pgtune::gpu {
 
-/// GEMM's baseline, which is a library's; or the first of the operation's baselines that is available, else the copy,
-/// with the others' times, or why they are not available, in its report. With `known`, the one that another process
-/// chose, without looking at the others again. Errors: as Baseline::find() and take_over() of GEMM's, of the copy and
-/// of one that is taken over; a lost context.
+/// GEMM's baseline, which is a library's; or the first available baseline of the operation, else the copy. Its report
+/// has the others' times, or why they are not available. With `known`, the one that another process chose, without
+/// trying the others again. Errors: those of Baseline::find() and take_over() for GEMM's, for the copy and for a known
+/// one; a lost context.
 [[nodiscard]] Result<std::unique_ptr<Baseline>> make_baseline(const Problem& problem, const BaselineParts& parts,
                                                               const std::optional<protocol::KnownBaseline>& known);
 
-/// What all of them allocate.
+/// The memory of all of them.
 [[nodiscard]] MemoryNeed baseline_memory(const Problem& problem);
 
-/// Some baseline is cuBLASLt's product of groups, beside which grouped layouts would stand: newer versions multiply all
-/// groups of a product in one call with these.
+/// Whether some baseline is cuBLASLt's product of groups. Newer versions can multiply all groups in one call with
+/// grouped layouts, which are then reported as another baseline.
 [[nodiscard]] bool has_groups_of_cublaslt(const std::vector<OperationBaseline>& baselines);
 
-/// Grouped layouts of an opened cuBLASLt as a baseline that is not available: it has none, or pgtune cannot use them.
+/// cuBLASLt's grouped layouts as an unavailable baseline: the opened library lacks them, or pgtune cannot use them.
 /// `title`: the library's, "cuBLASLt 13.1.0".
 [[nodiscard]] OtherBaseline unused_grouped_layouts(const OpenedLibrary& library, const std::string& title);
 

@@ -14,8 +14,8 @@
 namespace pgtune::gpu {
 namespace {
 
-/// Of a group's product so many of the heuristics' algorithms are timed, this often on each operand set, of which so
-/// many are enough.
+/// For a group's product: the number of the heuristics' algorithms to time, repetitions on each operand set, and the
+/// number of sets.
 constexpr std::size_t kTimedOfGroup = 8, kTimedTurns = 3, kTimedCopies = 4;
 constexpr std::string_view kTiming = "timing a baseline's algorithms";
 
@@ -39,7 +39,7 @@ MatmulTraits traits_of(const LibraryProduct& product, const std::vector<GroupPro
   return traits;
 }
 
-/// The number `text` begins with, which `end` follows; takes both away.
+/// Removes a number and the following `end` from the front of `text`; returns the number.
 std::optional<std::int64_t> take_number(std::string_view& text, char end) {
   std::int64_t value = 0;
   const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -72,14 +72,14 @@ std::optional<ProductChoice> ProductChoice::of_text(std::string_view text) {
   return out;
 }
 
-/// What several groups are launched on besides the stream they are asked for on.
+/// The additional streams for launching several groups.
 class ProductBaseline::SideStreams {
  public:
-  /// For up to `streams` at a time, the asker's among them.
+  /// For up to `streams` concurrent streams, the caller's included.
   [[nodiscard]] static CudaResult<std::unique_ptr<SideStreams>> create(std::size_t streams);
 
-  /// Calls `enqueue(i, which, on)` for i from 0 to `count` - 1, with streams `on` in turn, of which it is number
-  /// `which`: they begin when `stream` has come here, and `stream` goes on when all are done. May be captured.
+  /// Calls `enqueue(i, which, on)` for i from 0 to `count` - 1, with stream number `which`, `on`, taken in turn. They
+  /// start when `stream` reaches this point, and `stream` continues when all are done. May be captured.
   using Enqueue = std::function<CudaResult<>(std::size_t i, std::size_t which, cudaStream_t on)>;
   [[nodiscard]] CudaResult<> spread(std::size_t count, std::size_t streams, cudaStream_t stream,
                                     const Enqueue& enqueue) const;
@@ -90,7 +90,7 @@ class ProductBaseline::SideStreams {
   [[nodiscard]] CudaResult<> join(std::size_t streams, cudaStream_t to) const;
 
   std::vector<Stream> streams_;
-  std::vector<Event> joins_;  ///< beside streams_
+  std::vector<Event> joins_;  ///< parallel to streams_
   Event fork_;
 };
 
@@ -133,13 +133,13 @@ CudaResult<> ProductBaseline::SideStreams::spread(std::size_t count, std::size_t
     const std::size_t which = i % used;
     ok = enqueue(i, which, which == 0 ? stream : streams_[which - 1].get());
   }
-  // Joined after a failure too: a capture could not be ended otherwise.
+  // Join after a failure too; otherwise a capture could not end.
   const auto joined = join(used, stream);
   return ok ? joined : ok;
 }
 
-/// The products of all groups by chosen algorithms. Every launch of several is one CUDA graph, made before anything is
-/// timed.
+/// The products of all groups by chosen algorithms. A launch of several products is one CUDA graph, made before
+/// anything is timed.
 class ProductBaseline::Products final : public Launchable {
  public:
   /// `baseline` must outlive the result. Launches each of several products once, since graphs cannot load kernels.
@@ -186,7 +186,7 @@ class ProductBaseline::Products final : public Launchable {
 
   const ProductBaseline* baseline_;
   ProductChoice choice_;
-  std::vector<GraphExec> graphs_;  ///< one an operand set; none where that has one product
+  std::vector<GraphExec> graphs_;  ///< one per operand set; none if a set has one product
 };
 
 Result<std::unique_ptr<Baseline>> ProductBaseline::begin(const LibraryProduct& product, const BaselineParts& parts) {
@@ -296,13 +296,14 @@ CudaResult<std::size_t> ProductBaseline::add_groups(const BaselineParts& parts) 
 
 CudaResult<std::map<std::int64_t, std::size_t>> ProductBaseline::fastest(const Candidates& candidates,
                                                                          cudaStream_t stream) const {
-  std::map<std::int64_t, std::vector<double>> times_s;  // of each candidate, all products with so many rows together
+  std::map<std::int64_t, std::vector<double>> times_s;  // for each candidate, the time of all products with this number
+                                                        // of rows
   for (const auto& [rows, offered] : candidates) times_s[rows].resize(offered.size());
   const std::size_t copies = std::min(operands_->copies().size(), kTimedCopies);
   for (std::size_t place = 0; place < kTimedOfGroup; ++place) {
     for (std::size_t turn = 0; turn < (1 + kTimedTurns) * copies; ++turn) {
       const std::vector<GroupProduct>& products = operands_->copies()[turn % copies];
-      // Whoever has fewer candidates repeats the last, so that all products are there between which others run.
+      // Products with fewer candidates repeat their last one, so that each runs between the same others.
       const auto candidate = [&](std::int64_t rows) { return std::min(place, candidates.at(rows).size() - 1); };
       const auto timed = time_products(
           products, [&](std::int64_t rows) { return candidates.at(rows)[candidate(rows)].algorithm; }, stream);

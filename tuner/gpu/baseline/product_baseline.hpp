@@ -22,30 +22,30 @@
 
 namespace pgtune::gpu {
 
-/// Which algorithm computes products of so many rows, and on how many streams those of the groups run, each the next
-/// stream's.
+/// The algorithm for products of each number of rows, and the number of streams over which the groups' products are
+/// dealt in turn.
 struct ProductChoice {
   std::map<std::int64_t, cublasLtMatmulAlgo_t> algorithms;
   std::size_t streams = 1;
 
-  /// "4 64:<hex> 68:<hex>", and back; nothing for what is no such text.
+  /// "4 64:<hex> 68:<hex>", and back; nothing for other text.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] static std::optional<ProductChoice> of_text(std::string_view text);
 };
 
-/// Of one product, cuBLASLt's algorithms as CublasLtBaseline tries them. Of groups four ways: the first algorithm of
-/// the heuristics for each, and the fastest of several for each, either one after the other or side by side on some
-/// streams, always as one graph.
+/// For one product, cuBLASLt's algorithms as CublasLtBaseline tries them. For groups, four ways: the heuristics' first
+/// algorithm or the fastest of several for each, run one after the other or concurrently on some streams. A launch is
+/// always one graph.
 class ProductBaseline final : public Baseline {
  public:
-  /// Without its algorithms. `product` is one of the baselines of the buffers' operation. Errors say why it is not
-  /// available: (usage) no group has rows; CUDA fails.
+  /// Creates it without its algorithms. `product` is one of the baselines of the buffers' operation. Errors say why it
+  /// is not available: (usage) no group has rows; CUDA fails.
   [[nodiscard]] static Result<std::unique_ptr<Baseline>> begin(const LibraryProduct& product,
                                                                const BaselineParts& parts);
   ~ProductBaseline() override;
   [[nodiscard]] Result<void> find(const BaselineParts& parts) override;
 
-  /// Bytes beside the operation's own: with each operand set, and once.
+  /// Bytes in addition to the operation's own: for each operand set, and once.
   [[nodiscard]] static std::int64_t copy_bytes(const LibraryProduct& product, const OperationProblem& problem) {
     return ProductOperands::copy_bytes(product, problem);
   }
@@ -64,15 +64,15 @@ class ProductBaseline final : public Baseline {
   using Candidates = std::map<std::int64_t, std::vector<CublasLtCandidate>>;
 
   ProductBaseline(const LibraryProduct& product, const BaselineParts& parts);
-  /// Adds the choice where it is right, else keeps why it is not. A failure means that the context is lost.
+  /// Adds the choice if it is right, else keeps the reason. A failure means that the context is lost.
   [[nodiscard]] CudaResult<> attempt(ProductChoice choice, AlgorithmReport described, const BaselineParts& parts);
-  /// The candidates of the only number of rows, and how many there are.
+  /// The candidates of the only number of rows, and their count.
   [[nodiscard]] CudaResult<std::size_t> add_single(const BaselineParts& parts);
   [[nodiscard]] CudaResult<std::size_t> add_groups(const BaselineParts& parts);
-  /// Of each number of rows the candidate that was fastest between the others' products, by its place.
+  /// For each number of rows, the index of the candidate that was fastest between the others' products.
   [[nodiscard]] CudaResult<std::map<std::int64_t, std::size_t>> fastest(const Candidates& candidates,
                                                                         cudaStream_t stream) const;
-  /// What each of the products takes, launched one after the other; infinite where it cannot be launched.
+  /// The time of each of the products, launched one after the other; infinite if it cannot be launched.
   [[nodiscard]] CudaResult<std::vector<double>> time_products(
       const std::vector<GroupProduct>& products,
       const std::function<cublasLtMatmulAlgo_t(std::int64_t rows)>& algorithm_of, cudaStream_t stream) const;

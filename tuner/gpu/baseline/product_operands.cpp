@@ -28,7 +28,7 @@ std::int64_t round_up_to_16(std::int64_t bytes) {
   return (bytes + kLibraryAlignment - 1) / kLibraryAlignment * kLibraryAlignment;
 }
 
-/// Elements from a row to the next where rows are the baseline's own.
+/// Elements from one row to the next if rows are the baseline's own.
 std::int64_t own_row(std::int64_t elements, ElementType type) {
   return round_up_to_16(elements * element_bytes(type)) / element_bytes(type);
 }
@@ -228,7 +228,7 @@ CudaResult<> ProductOperands::copy_scales(std::size_t copy, const Own& own, cuda
 
 std::vector<GroupProduct> ProductOperands::group_products(std::size_t copy, const Own& own) const {
   const std::int64_t bytes_a = element_bytes(gemm_.dtype), bytes_d = element_bytes(gemm_.type_of_c());
-  // Scales lie as copy_scales() has put them.
+  // Scales are in the order of copy_scales().
   std::int64_t rows = 0, scales = 0;
   const auto take_scales = [&](std::int64_t count) {
     return own.scales.address + static_cast<std::uint64_t>((std::exchange(scales, scales + count)) * kFloatBytes);
