@@ -43,7 +43,7 @@ void for_each_line(std::string_view log, const Visit& visit) {
   }
 }
 
-/// The number before `unit` in a line such as "Used 64 registers, 512 bytes smem"; 0 where the line does not have it.
+/// The number before `unit` in a line such as "Used 64 registers, 512 bytes smem"; 0 if the line lacks it.
 template <typename Number>
 Number number_before(std::string_view line, std::string_view unit) {
   const std::size_t at = line.find(unit);
@@ -102,7 +102,7 @@ BuildInfo summarize(const std::vector<KernelResources>& kernels) {
   return build;
 }
 
-/// What every variant would meet alike, so that it must not be booked on this one.
+/// An error that every variant would have, so it must not count against this one.
 std::optional<Error> installation_error(const Compilation& compilation, const Toolkit& toolkit,
                                         const std::string& architecture) {
   const std::string detail = find_first_error(compilation.log).value_or(nvrtcGetErrorString(compilation.status));
@@ -127,7 +127,7 @@ std::optional<Error> installation_error(const Compilation& compilation, const To
 
 std::string failure_reason(const Compilation& compilation, const std::vector<Define>& defines) {
   if (std::optional<std::string> error = find_first_error(compilation.log)) {
-    // Macros reach NVRTC's own headers too, so a parameter named like one of their identifiers breaks those.
+    // Macros also apply to NVRTC's own headers, so a parameter named like one of their identifiers breaks them.
     if (error->find("__nv_nvrtc_builtin_header.h") != std::string::npos)
       return *error + " (a parameter or define has the name of an identifier in CUDA's headers: rename it)";
     return explain_undefined_label(*error, defines).value_or(*error);
@@ -149,7 +149,7 @@ Result<std::vector<std::string>> compile_options(const protocol::BuildRequest& r
       "--gpu-architecture=" + request.architecture,
       "-std=c++17",
       "-default-device",
-      "--no-source-include",  // the working folder must not decide what a template includes
+      "--no-source-include",  // a template's includes must not depend on the working folder
       "--ptxas-options=-v",
   };
   for (const std::filesystem::path& folder : toolkit.include_folders) out.push_back("-I" + folder.string());
@@ -170,7 +170,7 @@ std::vector<KernelResources> parse_resources(std::string_view log) {
       kernels.push_back({.symbol = std::string(symbol)});
     if (kernels.empty()) return;
     KernelResources& kernel = kernels.back();
-    // Device functions that are not inlined report lines of their own inside their kernel's: the largest counts.
+    // Device functions that are not inlined report their own lines inside their kernel's: the largest counts.
     kernel.registers = std::max(kernel.registers, number_before<int>(line, " registers"));
     kernel.stack_bytes = std::max({kernel.stack_bytes, number_before<std::int64_t>(line, " bytes stack frame"),
                                    number_before<std::int64_t>(line, " bytes cumulative stack size")});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From a build request to a cubin in the cache, or to the reason why there is none: NVRTC's command line, what its log
-// says, and the build.
+// Turns a build request into a cubin in the cache, or a reason why there is none: NVRTC's command line, its log, and
+// the build.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@
 
 namespace pgtune::gpu {
 
-/// NVRTC's command line. All but the architecture and the macros' names and values is fixed here; those are checked, so
-/// that nothing in a template or a request becomes an option of its own. Errors (usage): the architecture is no
-/// "sm_90a"; a macro's name is no identifier; its value is neither an integer nor an identifier (which a label is).
+/// NVRTC's command line. Only the architecture and the macros' names and values vary; they are checked, so that no
+/// template or request can add options. Errors (usage): the architecture is no "sm_90a"; a macro's name is no
+/// identifier; its value is neither an integer nor an identifier (which a label is).
 [[nodiscard]] Result<std::vector<std::string>> compile_options(const protocol::BuildRequest& request,
                                                                const Toolkit& toolkit);
 
@@ -34,15 +34,15 @@ struct KernelResources {
 /// Kernels in the log's order. Needs ptxas' -v output.
 [[nodiscard]] std::vector<KernelResources> parse_resources(std::string_view log);
 
-/// ptxas' own words where it serialised wgmma (any of C7509-C7516, C7518, C7520: three to five times slower) or ignored
-/// setmaxnreg (the variant would not have the registers its parameters say): such a build must not be timed.
+/// ptxas's message if it serialised wgmma (any of C7509-C7516, C7518, C7520: three to five times slower) or ignored
+/// setmaxnreg (the variant would lack the registers of its parameters): such a build must not be timed.
 [[nodiscard]] std::optional<std::string> find_hazard(std::string_view log);
 
-/// The log's first error with file and line, in at most kMaxReasonBytes; nothing where the log holds no error line.
+/// The log's first error with file and line, in at most kMaxReasonBytes; nothing if the log has no error line.
 [[nodiscard]] std::optional<std::string> find_first_error(std::string_view log);
 
-/// Where the error says that a macro LABEL_<label> is undefined: that no parameter has this label, with the place and
-/// the labels that `defines` has, in at most kMaxReasonBytes. Nothing where the error is about something else.
+/// If the error is an undefined macro LABEL_<label>: a reason that no parameter has this label, with the position and
+/// the labels in `defines`, in at most kMaxReasonBytes. Nothing for other errors.
 [[nodiscard]] std::optional<std::string> explain_undefined_label(std::string_view error,
                                                                  const std::vector<Define>& defines);
 
@@ -52,9 +52,9 @@ class Builder {
  public:
   Builder(CubinCache cache, Toolkit toolkit);
 
-  /// The variant's cubin, from the cache or compiled. What is wrong with the variant is an outcome (compile_failed,
-  /// with the log's first error); errors are what every variant would meet: an architecture NVRTC does not know, an
-  /// incomplete CUDA installation, a cache that cannot be written (environment, with the remedy).
+  /// The variant's cubin, from the cache or compiled. A fault of the variant is an outcome (compile_failed, with the
+  /// log's first error). Errors (environment, with the remedy) would affect every variant: an architecture that NVRTC
+  /// does not know, an incomplete CUDA installation, a cache that cannot be written.
   [[nodiscard]] Result<protocol::BuildDone> build(const protocol::BuildRequest& request) const;
 
   [[nodiscard]] const Toolkit& toolkit() const { return toolkit_; }

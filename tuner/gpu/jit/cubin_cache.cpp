@@ -34,7 +34,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr int kSidecarSchema = 1;
-/// Far above any cubin of a GEMM, and far below what would hurt: a file somebody blew up is not read.
+/// Far larger than any cubin of a GEMM, and small enough to be harmless: an inflated file is not read.
 constexpr std::size_t kMaxCubinBytes = std::size_t{256} << 20, kMaxSidecarBytes = std::size_t{16} << 20;
 
 constexpr std::string_view kRemedy =
@@ -114,7 +114,7 @@ Result<CubinCache> CubinCache::open(const fs::path& folder) {
     return fail(ErrorKind::kEnvironment,
                 fmt::format("cannot resolve the cache folder '{}': {}; {}", folder.string(), error.message(), kRemedy));
   }
-  // pgtune's own folder first: a link there would lead everything below it elsewhere.
+  // pgtune's own folder first: a link there would redirect everything below it.
   for (const fs::path& own : {root.parent_path(), root}) {
     if (auto made = make_private_folder(own); !made) return with_remedy(std::move(made.error()));
   }

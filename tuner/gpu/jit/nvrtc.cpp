@@ -116,7 +116,7 @@ Result<NvrtcProgram> NvrtcProgram::create(const TemplateSource& source) {
 Compilation NvrtcProgram::compile(const std::vector<std::string>& options) {
   std::vector<const char*> raw;
   for (const std::string& option : options) raw.push_back(option.c_str());
-  // A hit in its own cache, which came with 12.9, would drop the resource report from the log.
+  // A hit in NVRTC's own cache, which exists since 12.9, would drop the resource report from the log.
   if (has_own_cache()) raw.push_back("--no-cache");
 
   Compilation result;
@@ -130,7 +130,7 @@ Compilation NvrtcProgram::compile(const std::vector<std::string>& options) {
     result.log.resize(log_bytes);
     nvrtcGetProgramLog(program_.get(), result.log.data());
     result.log.resize(log_bytes - 1);
-    // ptxas' errors stand behind a zero byte of their own, where a C string would end.
+    // ptxas's errors come after another zero byte, where a C string would end.
     std::replace(result.log.begin(), result.log.end(), '\0', '\n');
   }
   if (result.status != NVRTC_SUCCESS) return result;
@@ -148,7 +148,7 @@ Result<void> check_nvrtc() {
   if (!program) return tl::unexpected(program.error());
   const Compilation compiled = program->compile({"--gpu-architecture=sm_80"});
   if (compiled.status == NVRTC_SUCCESS) return {};
-  // The log's first line says it; libnvrtc-builtins is what is missing when NVRTC was copied without its companions.
+  // The log's first line names the cause; libnvrtc-builtins is missing if NVRTC was copied without its companions.
   return fail(
       ErrorKind::kEnvironment,
       fmt::format("NVRTC does not compile: {}; install all of the CUDA Toolkit's NVRTC (with libnvrtc-builtins)",
@@ -161,7 +161,7 @@ Result<std::string> compile_own_kernels(std::span<const embedded::File> files, c
   for (const embedded::File& header : files.subspan(1))
     source.headers.push_back({std::string(header.path), std::string(header.contents)});
   TRY_ASSIGN(auto program, NvrtcProgram::create(source));
-  // Functions are the device's without saying so, as for variants: lambdas of templates' headers take it for granted.
+  // Functions without a qualifier are device functions, as for variants: lambdas of templates' headers rely on it.
   Compilation compiled = program.compile({"--gpu-architecture=" + architecture, "--std=c++17", "-default-device"});
   if (compiled.status == NVRTC_SUCCESS) return std::move(compiled.cubin);
   return fail(ErrorKind::kEnvironment,

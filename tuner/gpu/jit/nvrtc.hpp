@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// NVRTC, loaded on first use: which one, where the CUDA headers that belong to it are, and what it compiles. Needs no
-// GPU and no driver. The nvrtc... functions pgtune uses are defined in the .cpp and forward to the library, so code
-// that calls them reads as usual; one that is missing there is a link error.
+// NVRTC, loaded on first use: its version, its CUDA headers, and compilation. Needs no GPU and no driver. The .cpp
+// defines the nvrtc... functions that pgtune uses and forwards them to the library; calling one that it lacks is a link
+// error.
 #pragma once
 
 #include <nvrtc.h>
@@ -24,25 +24,25 @@ namespace pgtune::gpu {
 /// (environment) name the cause and the remedy. Safe to call again.
 [[nodiscard]] const Result<OpenedLibrary>& load_nvrtc();
 
-/// Which NVRTC is loaded and where the CUDA headers that belong to it are.
+/// The loaded NVRTC and the folders of its CUDA headers.
 struct Toolkit {
   std::filesystem::path nvrtc_path;  ///< the library, resolved
-  std::string nvrtc_place;           ///< where it was found: a place of libraries/cuda_library.hpp
+  std::string nvrtc_place;           ///< the place of libraries/cuda_library.hpp where it was found
   std::string nvrtc_version;         ///< "13.0"
   /// Version and size of the loaded library. nvrtcVersion() has no patch number, and patch releases generate different
   /// code; their files differ in size, which costs one stat where hashing 100 MB would cost every worker's start.
   std::string nvrtc_identity;
-  /// Folders for #include <cuda_fp16.h> and the like; empty where none was found, which only matters to templates that
-  /// include toolkit headers.
+  /// Folders for toolkit headers such as <cuda_fp16.h>; empty if none was found, which only affects templates that
+  /// include them.
   std::vector<std::filesystem::path> include_folders;
 };
 
-/// Loads NVRTC (libraries/cuda_library.hpp has the order of the search) and looks for headers in the folders beside
-/// it (an installed toolkit's or a Python wheel's layout), CUDA_HOME, CUDA_PATH and the toolkit this program was built
-/// with, in this order. Errors (environment): no NVRTC.
+/// Loads NVRTC (libraries/cuda_library.hpp has the order of the search). Looks for headers in the neighbouring folders
+/// (an installed toolkit's or a Python wheel's layout), CUDA_HOME, CUDA_PATH and the toolkit of the build, in this
+/// order. Errors (environment): no NVRTC.
 [[nodiscard]] Result<Toolkit> find_toolkit();
 
-/// How one compilation went. `status` says whose fault a failure is; `log` is NVRTC's and ptxas' text.
+/// The result of one compilation. `status` tells the cause of a failure; `log` is NVRTC's and ptxas's text.
 struct Compilation {
   nvrtcResult status = NVRTC_SUCCESS;
   std::string log;
@@ -53,7 +53,7 @@ struct Compilation {
 /// One program from source text to cubin.
 class NvrtcProgram {
  public:
-  /// Hands NVRTC the source and its headers, all from memory. Errors: (environment) there is no NVRTC; (internal)
+  /// Passes the source and its headers to NVRTC, all from memory. Errors: (environment) there is no NVRTC; (internal)
   /// it refuses to create a program.
   [[nodiscard]] static Result<NvrtcProgram> create(const TemplateSource& source);
 
@@ -72,12 +72,12 @@ class NvrtcProgram {
   Handle program_;
 };
 
-/// Whether NVRTC works at all: its version can be read while a part it opens later is missing. Compiles a kernel of one
-/// line. Errors (environment): what NVRTC says, and the remedy.
+/// Checks that NVRTC works: it may report its version although a part that it opens later is missing. Compiles a kernel
+/// of one line. Errors (environment): NVRTC's message, and the remedy.
 [[nodiscard]] Result<void> check_nvrtc();
 
-/// For the worker's own kernels, which are linked into it as text. The cubin of the first of `files` for an NVRTC
-/// target such as "sm_90a"; the others are what it includes, by their paths. Errors (environment): this NVRTC does not
+/// Compiles the worker's own kernels, which are linked into it as text. Returns the cubin of the first of `files` for
+/// an NVRTC target such as "sm_90a"; the others are its includes, by path. Errors (environment): this NVRTC does not
 /// know the architecture.
 [[nodiscard]] Result<std::string> compile_own_kernels(std::span<const embedded::File> files,
                                                       const std::string& architecture);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A failed CUDA call as data: what was called, what came back, and whether the context survived it.
+// A failed CUDA call: the action, the error code, and whether the context survived.
 #pragma once
 
 #include <cuda.h>
@@ -18,7 +18,7 @@ struct CudaFailure {
   int code = 0;         ///< CUresult and cudaError_t share their numbers; cuBLAS statuses are their own
   std::string name;     ///< "cudaErrorIllegalAddress"
   std::string text;     ///< "an illegal memory access was encountered"
-  std::string call;     ///< what was being done, "launching sgemm_simt"
+  std::string call;     ///< the action, "launching sgemm_simt"
   bool sticky = false;  ///< the context is lost: every later call fails and the process must be replaced
 
   /// "launching sgemm_simt: an illegal memory access was encountered (cudaErrorIllegalAddress)"
@@ -32,17 +32,17 @@ using CudaResult = tl::expected<T, CudaFailure>;
 /// ...).
 [[nodiscard]] bool is_sticky(int code);
 
-/// True for those that a kernel's own code brings about; the others may be the hardware's or the driver's.
+/// True for errors that a kernel's own code causes; the others may come from the hardware or the driver.
 [[nodiscard]] bool is_kernel_fault(int code);
 
-/// The one way results of CUDA calls are looked at. Forgets a runtime error that is not sticky, so that it is not
-/// reported again by a later call.
+/// Checks the result of every CUDA call. Clears a runtime error that is not sticky, so that no later call reports it
+/// again.
 [[nodiscard]] CudaResult<> check(cudaError_t code, std::string_view call);
 [[nodiscard]] CudaResult<> check(CUresult code, std::string_view call);
 
-/// A variant's fate: kCrashed where the context is lost, else kLaunchFailed.
+/// The variant's outcome: kCrashed if the context is lost, else kLaunchFailed.
 [[nodiscard]] Outcome failure_outcome(const CudaFailure& failure);
-/// For failures that are no variant's fault.
+/// The error for failures that no variant caused.
 [[nodiscard]] Error to_error(const CudaFailure& failure);
 
 }  // namespace pgtune::gpu

@@ -11,8 +11,8 @@
 namespace pgtune::gpu {
 namespace {
 
-// The youngest of the entry points, cuTensorMapEncodeTiled, came with CUDA 12.0; asking for that version's form of each
-// keeps their signatures fixed whatever the driver is.
+// The newest of the entry points, cuTensorMapEncodeTiled, came with CUDA 12.0. Requesting that version of each keeps
+// the signatures fixed for all drivers.
 constexpr unsigned kEntryPointVersion = 12000;
 
 template <typename Function>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The CUDA driver, looked up at run time: nothing here links libcuda, so the program starts without it. Its entry
-// points, what it calls the types of elements, how it launches, and cubins that are loaded into the current context.
+// points, its names of element types, launches, and cubins loaded into the current context.
 #pragma once
 
 #include <cuda.h>
@@ -35,7 +35,7 @@ struct Driver {
   decltype(&cuMemMap) memory_map = nullptr;
   decltype(&cuMemUnmap) memory_unmap = nullptr;
   decltype(&cuMemSetAccess) memory_set_access = nullptr;
-  // cuProfilerStart and cuProfilerStop, whose header not every toolkit brings.
+  // cuProfilerStart and cuProfilerStop, whose header some toolkits lack.
   CUresult (*profiler_start)() = nullptr;
   CUresult (*profiler_stop)() = nullptr;
 
@@ -43,12 +43,12 @@ struct Driver {
   [[nodiscard]] static Result<Driver> load();
 };
 
-/// As cuBLASLt takes it.
+/// The type for cuBLASLt.
 [[nodiscard]] cudaDataType_t cuda_type(ElementType type);
-/// As a tensor map says it.
+/// The type for a tensor map.
 [[nodiscard]] CUtensorMapDataType tensor_map_type(TensorType type);
 
-/// Without attributes.
+/// A launch without attributes.
 [[nodiscard]] CUlaunchConfig launch_config(const Dim3& grid, const Dim3& block, cudaStream_t stream,
                                            std::int64_t dynamic_smem_bytes = 0);
 

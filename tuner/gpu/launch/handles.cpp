@@ -47,7 +47,7 @@ CudaResult<bool> has_happened(cudaEvent_t event, std::string_view call) {
 CudaResult<> wait_for(cudaEvent_t event, double limit_s, std::string_view call) {
   using Clock = std::chrono::steady_clock;
   if (limit_s <= 0) return check(cudaEventSynchronize(event), call);
-  // Asked often while an ordinary launch may end, seldom once it looks like one that does not.
+  // Polls often while an ordinary launch may end, and rarely after that.
   constexpr std::chrono::milliseconds kOrdinary{20}, kSeldom{2};
   const auto start = Clock::now();
   const auto until = start + std::chrono::duration<double>(limit_s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Owners of CUDA runtime objects: move-only, released on destruction. Release errors are ignored: they can only repeat
-// an earlier sticky error, which has been reported where it happened.
+// an earlier sticky error, which was reported already.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -33,14 +33,14 @@ using Graph = Handle<cudaGraph_t, &cudaGraphDestroy>;
 /// A stream that does not wait for the default stream.
 [[nodiscard]] CudaResult<Stream> create_stream();
 [[nodiscard]] CudaResult<Event> create_event();
-/// Between two events that have happened.
+/// The time between two completed events.
 [[nodiscard]] CudaResult<double> seconds_between(cudaEvent_t start, cudaEvent_t stop);
 
 /// Device memory. Address 0 and size 0 when default-constructed or allocated with 0 bytes.
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
-  /// cudaErrorMemoryAllocation where the memory does not suffice; that is not sticky.
+  /// cudaErrorMemoryAllocation if the memory does not suffice; that is not sticky.
   [[nodiscard]] static CudaResult<DeviceBuffer> allocate(std::int64_t bytes);
 
   [[nodiscard]] std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(memory_.get()); }
@@ -55,11 +55,11 @@ class DeviceBuffer {
   std::int64_t bytes_ = 0;
 };
 
-/// Whether `event` has happened. Fails where the GPU has.
+/// Whether `event` has completed. Fails if the GPU has failed.
 [[nodiscard]] CudaResult<bool> has_happened(cudaEvent_t event, std::string_view call);
 
-/// Waits until `event` has happened, for `limit_s` at most (0: for ever). Past the limit: a failure of `call` with the
-/// sticky code cudaErrorLaunchTimeout; the work still runs, and this process can do nothing about it but end.
+/// Waits until `event` has completed, for `limit_s` at most (0: no limit). Past the limit: a failure of `call` with the
+/// sticky code cudaErrorLaunchTimeout; the work still runs, and only the end of this process stops it.
 [[nodiscard]] CudaResult<> wait_for(cudaEvent_t event, double limit_s, std::string_view call);
 
 }  // namespace pgtune::gpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where one set of operands lies in device memory.
+// The addresses of one set of operands in device memory.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct DeviceSpan {
   std::int64_t bytes = 0;
 };
 
-/// The buffers are in the operation's order. One that is absent is what kernels are given in its place, or null.
+/// The buffers are in the operation's order. An absent one has the address that kernels receive instead, or null.
 struct OperandSet {
   std::vector<DeviceSpan> buffers = {};
   DeviceSpan workspace = {};

@@ -17,7 +17,7 @@ Error no_buffer(const std::string& what) {
   return {ErrorKind::kInternal, what + " is of a buffer that the problem has not", {}};
 }
 
-// Values sit at the low bytes of their slot: kernels read as many bytes as the parameter has.
+// Values are in the low bytes of their slot: kernels read as many bytes as the parameter has.
 template <typename T>
 std::uint64_t slot(T value) {
   static_assert(sizeof(T) <= sizeof(std::uint64_t));
@@ -175,7 +175,7 @@ CudaResult<PreparedPlan> PreparedPlan::prepare(const Driver& driver, const Modul
   prepared.max_window_bytes_ = max_window_bytes;
   for (const KernelLaunch& launch : plan.kernels) {
     TRY_ASSIGN(auto function, module.function(launch.symbol));
-    // Static and dynamic together may have 48 KB unasked; asking for what a kernel gets anyway does no harm.
+    // Static and dynamic together may use 48 KB by default; requesting what a kernel gets anyway does no harm.
     if (launch.dynamic_smem_bytes > 0) {
       TRY(check(driver.function_set_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                               static_cast<int>(launch.dynamic_smem_bytes)),

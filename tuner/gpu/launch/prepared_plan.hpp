@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A launch plan bound to a loaded module and to every operand copy, with its arguments packed and its tensor maps
-// encoded: launching it costs the host no more than the launch.
+// A launch plan bound to a loaded module and to every operand copy. Arguments are packed and tensor maps encoded in
+// advance, so launching costs the host only the launch.
 #pragma once
 
 #include <cuda.h>
@@ -41,8 +41,8 @@ class ArgumentBlock {
 class PreparedPlan {
  public:
   /// Looks up kernels, raises their shared-memory limits, encodes tensor maps and packs arguments for each of `copies`.
-  /// `driver` and the module must outlive the result. Failures are the variant's fault.
-  /// `max_window_bytes`: the device's limit on an access policy window, 0 where it has none.
+  /// `driver` and the module must outlive the result. Failures are the variant's fault. `max_window_bytes`: the
+  /// device's limit on an access policy window, 0 if it supports none.
   [[nodiscard]] static CudaResult<PreparedPlan> prepare(const Driver& driver, const Module& module,
                                                         const LaunchPlan& plan, const std::vector<OperandSet>& copies,
                                                         std::int64_t max_window_bytes);
@@ -52,7 +52,7 @@ class PreparedPlan {
   /// the first kernel may start before that launch has ended, where the plan says so.
   [[nodiscard]] CudaResult<> launch(std::size_t copy, cudaStream_t stream, bool follows = false) const;
 
-  /// Some kernel asks for persisting L2 lines, which need a set-aside part of L2 while it runs.
+  /// Whether some kernel requests persisting L2 lines, which need a set-aside part of L2 while it runs.
   [[nodiscard]] bool wants_persisting_l2() const { return wants_persisting_l2_; }
 
  private:

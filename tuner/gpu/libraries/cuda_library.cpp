@@ -23,7 +23,7 @@ std::vector<fs::path> split(const std::string& list) {
   std::vector<fs::path> folders;
   std::istringstream entries(list);
   for (std::string folder; std::getline(entries, folder, ':');) {
-    // A relative folder would let whoever owns the current one choose the library.
+    // A relative folder would let the owner of the current folder choose the library.
     if (fs::path(folder).is_absolute()) folders.emplace_back(folder);
   }
   return folders;
@@ -86,7 +86,7 @@ std::optional<std::string> process_environment(const char* name) {
 
 namespace fs = std::filesystem;
 
-/// The major versions whose libraries will do, the build's own first.
+/// The supported major versions of libraries, the build's own first.
 std::vector<int> majors() {
   std::vector<int> majors{13, 12};
   std::erase(majors, PGTUNE_CUDA_MAJOR);
@@ -102,7 +102,7 @@ fs::path file_of(void* handle) {
   return error ? fs::path(map->l_name) : path;
 }
 
-/// A library that is loaded already answers to its name wherever it lies.
+/// A library that is loaded already is found by name, wherever its file is.
 void open_companions(const fs::path& folder, const std::string& prefix) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {

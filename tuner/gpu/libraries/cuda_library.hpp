@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where CUDA's libraries may be on this machine, and one of them opened from the first place that has one that will do.
-// Nothing of CUDA is linked, so that the program starts wherever it is installed, and says itself what it lacks.
+// The places of CUDA's libraries on this machine, and opening one from the first place that has a suitable file. No
+// CUDA library is linked, so that the program starts without them and can report what is missing.
 #pragma once
 
 #include <dlfcn.h>
@@ -15,9 +15,9 @@
 
 namespace pgtune::gpu {
 
-/// One step of the search, with the folders it means here, absolute ones; none where it does not apply.
+/// One step of the search, with its absolute folders on this machine; none if it does not apply.
 struct LibraryPlace {
-  std::string name;  ///< as `pgtune doctor` and docs/install.md call it: "CUDA_HOME"
+  std::string name;  ///< its name in `pgtune doctor` and docs/install.md: "CUDA_HOME"
   std::vector<std::filesystem::path> folders;
   bool loader = false;  ///< the dynamic loader's own look-up by name, which has no folders
 };
@@ -44,26 +44,26 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 struct CudaLibrary {
   std::string title;  ///< for messages: "NVRTC"
   std::string stem;   ///< "libnvrtc": the file is libnvrtc.so.13
-  /// Begin of the names of files beside it that the library opens by name and would not find: opened first.
+  /// Prefix of neighbouring files that the library opens by name and would not find: they are opened first.
   std::string companions;
-  /// What is wrong with an opened one, such as its age; empty where it will do. May be null.
+  /// Why an opened library is unsuitable, such as its age; empty if it is suitable. May be null.
   std::function<std::string(void* handle)> objection;
 };
 
 struct OpenedLibrary {
-  void* handle = nullptr;      ///< never closed: CUDA's libraries hold state that must not outlive their code
+  void* handle = nullptr;      ///< never closed: CUDA's libraries have state that must not outlive their code
   std::filesystem::path path;  ///< resolved
   std::string place;           ///< the name of the place
 };
 
-/// Tries the places in order and, in each, the major version that this program was built with before the other one
-/// (12 or 13): what pgtune calls is the same in both. Errors (environment): none; the message has the cause in each
-/// place that had a file, and the remedy.
+/// Tries the places in order and, in each, the major version of this program's build before the other one (12 or 13):
+/// the functions that pgtune calls are the same in both. Errors (environment): no library is suitable; the message has
+/// the cause for each place with a file, and the remedy.
 [[nodiscard]] Result<OpenedLibrary> open_cuda_library(const CudaLibrary& library,
                                                       const std::vector<LibraryPlace>& places);
 
-/// The library's function of that name, with the type of the declared one; null where the library is not there or lacks
-/// it. Kept in a static by the caller, a forward costs one load and one branch.
+/// The library's function of that name, with the declared type; null if there is no library or it lacks the function.
+/// If the caller keeps it in a static variable, a forwarded call costs one load and one branch.
 template <auto kDeclared>
 decltype(kDeclared) function_of(void* library, const char* name) {
   return library == nullptr ? nullptr : reinterpret_cast<decltype(kDeclared)>(::dlsym(library, name));

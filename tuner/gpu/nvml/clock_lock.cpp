@@ -22,7 +22,7 @@ constexpr int kReadBacks = 40;  // 2 s
 constexpr std::chrono::milliseconds kRestoreEvery{200};
 constexpr int kRestoreTries = 5;
 
-/// A list of clocks from a function that fills one; empty where it is missing or fails.
+/// A list of clocks from a function that fills one; empty if the function is missing or fails.
 template <typename Fill>
 std::vector<int> clock_list(const Fill& fill) {
   std::vector<unsigned> clocks(kMaxClocks);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Locking the SM clock of a GPU: the one place where pgtune changes a setting, and only when the user asks for it. A
-// lock outlives the process that made it; who calls lock() must see to it that restore() follows
-// (tool/worker/roles.hpp).
+// Locks the SM clock of a GPU. This is the only setting that pgtune changes, and only on request. A lock outlives its
+// process, so a caller of lock() must ensure that restore() follows (tool/worker/roles.hpp).
 #pragma once
 
 #include <chrono>
@@ -14,7 +13,7 @@
 
 namespace pgtune::gpu {
 
-/// What NVML says of a GPU's clocks; empty where it says nothing.
+/// NVML's values for a GPU's clocks; empty if unavailable.
 struct ClockState {
   std::optional<int> sm_mhz;            ///< now
   std::optional<int> applications_mhz;  ///< the older way to set clocks, which a lock overrides
@@ -22,38 +21,38 @@ struct ClockState {
 
 struct LockedClock {
   int mhz = 0;
-  /// The SM clock was read back as `mhz`, give or take one step. An idle or throttled GPU may run below the lock, and
-  /// then the clock measured under load is the proof.
+  /// Whether the SM clock was read back as `mhz`, within one step. An idle or throttled GPU may run below the lock;
+  /// then only the clock measured under load proves the lock.
   bool verified = false;
   ClockState before, after;
 };
 
-/// Waits that long; false where there is no reason to wait on.
+/// Waits for this time; false to stop waiting.
 using Pause = std::function<bool(std::chrono::milliseconds)>;
 
 class ClockLock {
  public:
   explicit ClockLock(NvmlDevice device) : device_(std::move(device)) {}
 
-  /// The SM clocks the GPU can be locked at, in MHz, ascending, with its fastest memory clock; empty where NVML has no
-  /// list.
+  /// The SM clocks at which the GPU can be locked, in MHz, ascending, with its fastest memory clock; empty if NVML has
+  /// no list.
   [[nodiscard]] std::vector<int> supported_mhz() const;
 
-  /// The clock to lock at: `wanted_mhz`, or else the highest supported one that is at most 75 % of the maximum. The
-  /// point of a lock is a clock the GPU can hold, and large tensor-core GEMMs pull an H200 down to its power limit at
-  /// 76 % of its maximum. Errors: usage where the wanted clock is not supported, with the nearest ones; environment
-  /// where NVML names no clocks to choose from.
+  /// The clock to lock at: `wanted_mhz`, or else the highest supported one that is at most 75 % of the maximum. A lock
+  /// needs a clock that the GPU can hold, and large tensor-core GEMMs bring an H200 to its power limit at 76 % of its
+  /// maximum. Errors: usage if the wanted clock is not supported, with the nearest ones; environment if NVML lists no
+  /// clocks.
   [[nodiscard]] Result<int> choose(std::optional<int> wanted_mhz) const;
 
   [[nodiscard]] ClockState state() const;
 
-  /// Locks and verifies, which takes up to 2 s. Undoes its own work where it fails. Errors (environment): no
-  /// permission, with the administrator's command; a GPU without this function; a lock that has no effect.
+  /// Locks and verifies, which takes up to 2 s. Restores the clocks on failure. Errors (environment): no permission,
+  /// with the administrator's command; a GPU without this function; a lock that has no effect.
   [[nodiscard]] Result<LockedClock> lock(int mhz, const Pause& pause) const;
 
-  /// Frees the clocks, also where nothing was locked. NVML does not tell whether an administrator had locked them
-  /// before: that lock is gone then. Tries again for a second where NVML fails. Errors (environment): the clocks may
-  /// still be locked, with the administrator's command.
+  /// Unlocks the clocks, also if nothing was locked. NVML cannot tell whether an administrator had locked them before;
+  /// such a lock is lost. Retries for a second if NVML fails. Errors (environment): the clocks may still be locked,
+  /// with the administrator's command.
   [[nodiscard]] Result<void> restore() const;
 
  private:

@@ -24,7 +24,7 @@ constexpr int kTemperatureGpu = 0;
 constexpr unsigned kFieldPowerCap = 74, kFieldThermal = 75, kFieldThermalSoftware = 269, kFieldThermalHardware = 270,
                    kFieldPowerBrake = 271, kFieldPowerAverage = 185;
 
-/// What `function` writes for the device; nothing where it is missing or fails.
+/// The value that `function` writes for the device; nothing if the function is missing or fails.
 template <typename Value, typename Function, typename... Arguments>
 std::optional<Value> read(Function function, void* device, Arguments... arguments) {
   Value value{};
@@ -51,7 +51,7 @@ std::array<NvmlFieldValue, size> read_fields(const NvmlLibrary& library, void* d
   return fields;
 }
 
-/// As the kernel has it; empty where this system has no such process.
+/// The process's name from the kernel; empty if this system has no such process.
 std::string name_of_process(unsigned pid) {
   std::string name;
   std::getline(std::ifstream(fmt::format("/proc/{}/comm", pid)), name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NVML's functions, looked up by name. Those everything needs are checked when the library is opened; the others may be
-// null, where a driver is too old for them.
+// NVML's functions, looked up by name. Required ones are checked when the library is opened; the others may be null,
+// for example with an old driver.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct NvmlLibrary {
 
   const char* (*error_string)(NvmlStatus) = nullptr;
   NvmlStatus (*enforced_power_limit)(void*, unsigned*) = nullptr;
-  /// Of an instance "NVIDIA H200 MIG 1g.18gb".
+  /// For an instance "NVIDIA H200 MIG 1g.18gb".
   NvmlStatus (*device_name)(void*, char*, unsigned) = nullptr;
   NvmlStatus (*is_mig_instance)(void*, unsigned*) = nullptr;
   NvmlStatus (*gpu_of_mig_instance)(void*, void**) = nullptr;
@@ -68,7 +68,7 @@ struct NvmlLibrary {
 
   /// Errors as Nvml::open.
   [[nodiscard]] static Result<std::shared_ptr<const NvmlLibrary>> open(const std::string& path);
-  /// NVML's words for a status, or its number.
+  /// NVML's text for a status, or its number.
   [[nodiscard]] std::string text(NvmlStatus status) const;
 
  private:

@@ -30,7 +30,7 @@ constexpr std::array kCeilingSymbols{"ceiling_fill", "ceiling_copy", "ceiling_l2
 constexpr std::uint64_t kNeverASum = std::numeric_limits<std::uint64_t>::max();  // the sum has 32 bits
 constexpr std::uint64_t kNowhere = 0;                                            // where the sums would go
 
-// What one CTA does in an iteration, as in tensor_ceilings.cu: rows, columns, bytes of K, and how often.
+// One CTA's work in an iteration, as in tensor_ceilings.cu: rows, columns, bytes of K, and repetitions.
 struct Work {
   std::int64_t m, n, k_bytes, times;
   unsigned threads;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Measures what this GPU can reach: DRAM, L2 and shared memory bandwidth, arithmetic of the CUDA cores and the tensor
+// Measures this GPU's ceilings: DRAM, L2 and shared memory bandwidth, arithmetic of the CUDA cores and the tensor
 // cores. The kernels of ceilings.cu and tensor_ceilings.cu are functions here that only enqueue.
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace pgtune::gpu {
 
-// What one CTA does, as in ceilings.cu.
+// One CTA's work, as in ceilings.cu.
 inline constexpr std::int64_t kCopyThreads = 256, kCopyCtaBytes = 16 << 10;
 inline constexpr std::int64_t kCeilingThreads = 1024;  ///< of the kernels for L2, shared memory and arithmetic
 inline constexpr std::int64_t kL2PieceBytes = 64 << 10;
@@ -50,9 +50,8 @@ struct CeilingsPlan {
   [[nodiscard]] double flops() const;
 };
 
-/// The copy's buffers are 1 GiB each, or 4 times L2 where that is more; on a GPU with less than twice that free, as
-/// much as half of it allows. The region in L2 is a third of it. Errors (usage): not even 4 times L2 fits in both
-/// together.
+/// The copy's buffers are 1 GiB each, or 4 times L2 if that is more, but at most a quarter of the free memory. The
+/// region in L2 is a third of L2. Errors (usage): the free memory is too small for buffers of 2 times L2.
 [[nodiscard]] Result<CeilingsPlan> plan_ceilings(const DeviceInfo& device, std::int64_t free_bytes);
 
 /// ceilings.cu compiled for `architecture`; needs no GPU. Errors (environment): this NVRTC does not know it.
@@ -60,7 +59,7 @@ struct CeilingsPlan {
 
 class CeilingKernels {
  public:
-  /// Loads what compile_ceiling_kernels() gave. `driver` must outlive the result.
+  /// Loads the result of compile_ceiling_kernels(). `driver` must outlive the result.
   [[nodiscard]] static CudaResult<std::unique_ptr<CeilingKernels>> load(const Driver& driver, const std::string& cubin,
                                                                         const CeilingsPlan& plan);
 
@@ -89,8 +88,8 @@ class CeilingKernels {
   std::array<CUfunction, kCount> functions_{};
 };
 
-/// The dtypes tensor_ceilings.cu has a kernel for on this architecture: empty where its instructions are not the
-/// ones that reach the ceiling (compute capability 10 has others), or not there.
+/// The dtypes for which tensor_ceilings.cu has a kernel on this architecture: empty if its instructions do not reach
+/// the ceiling (compute capability 10 has others) or do not exist.
 [[nodiscard]] std::vector<Dtype> tensor_ceiling_dtypes(const DeviceInfo& device);
 
 /// tensor_ceilings.cu compiled for `architecture`, 8.0 or newer; needs no GPU. Errors (environment): this NVRTC does
@@ -99,7 +98,7 @@ class CeilingKernels {
 
 class TensorCeilingKernels {
  public:
-  /// Loads what compile_tensor_ceilings() gave for that device. `driver` must outlive the result.
+  /// Loads the result of compile_tensor_ceilings() for that device. `driver` must outlive the result.
   [[nodiscard]] static CudaResult<std::unique_ptr<TensorCeilingKernels>> load(const Driver& driver,
                                                                               const std::string& cubin,
                                                                               const DeviceInfo& device);
@@ -120,9 +119,9 @@ class TensorCeilingKernels {
   std::map<Dtype, CUfunction> functions_;
 };
 
-/// The best of several samples of about 20 ms for each limit, after a warm-up of 0.1 s, or of 0.5 s for tensor cores:
-/// their ceiling is what the power cap leaves. About 4 seconds in all. Frees its memory again. Errors: usage where too
-/// little memory is free, environment where NVRTC does not know the GPU, internal where CUDA fails.
+/// The best of several samples of about 20 ms for each limit, after a warm-up of 0.1 s, or of 0.5 s for tensor cores,
+/// whose ceiling depends on the power cap. Takes about 4 seconds. Frees its memory. Errors: usage if too little memory
+/// is free, environment if NVRTC does not know the GPU, internal if CUDA fails.
 [[nodiscard]] Result<Ceilings> measure_ceilings(const DeviceInfo& device, const Driver& driver, SampleTimer& timer,
                                                 cudaStream_t stream);
 
