@@ -176,6 +176,8 @@ class LadderCommand final : public Command {
         .group(group);
     // Energy is not measured: it would take seconds per rung.
     measuring_.add_to(app, {.group = group, .architectures = true, .energy = false});
+    app.show_first({"--shape", "--dtype", "--layout", "--operation", "--size", "--ladder", "--rounds", "--counters",
+                    "--device", "--db", "--lock-clocks", "--json", "--quiet"});
   }
 
   ExitCode run(Context& context) override {

@@ -83,36 +83,37 @@ class PipelineCommand final : public Command {
     const char* group = "Pipeline";
     which_.add_to(app, group);
     app.add_option("--kernels", kernels_,
-                   "Kernels of chunks beside cuBLASLt's: guess (what a search of exactly that problem found, else what "
-                   "the model guesses where that is faster; the default), stored (no guesses) or cublaslt (none)")
+                   "Kernels of chunks beside cuBLASLt's: guess (default: a stored winner, else the model's guess where "
+                   "it is faster), stored (no guesses) or cublaslt (none)")
         .option_text("NAME")
         .group(group);
     app.add_option("--pinned-limit", pinned_limit_mib_,
-                   "Host memory that may be pinned at a time, in MiB (default: a quarter of what there is, and half of "
-                   "what is available at most)")
+                   "Host memory that may be pinned at a time, in MiB (default: a quarter of all, and at most half of "
+                   "what is free)")
         .option_text("MIB")
         .group(group);
-    app.add_option("--budget", budget_, "A time (60s, 5m) or a number of pipelines (50) after which none is proposed")
+    app.add_option("--budget", budget_,
+                   "A time (60s, 5m) or a number of pipelines (50), after which no new one is tried")
         .option_text("TIME|N")
         .group(group);
-    app.add_option("--rounds", rounds_, "Rounds, each with a sample of every pipeline that matters (default: 8)")
+    app.add_option("--rounds", rounds_, "Rounds, each with a sample of every remaining pipeline (default: 8)")
         .option_text("N")
         .group(group);
-    app.add_option("--seed", seed_, "Order in the rounds, together with the session's start (default: 1)")
-        .option_text("N")
-        .group(group);
+    app.add_option("--seed", seed_, "Seed of the order in rounds (default: 1)").option_text("N").group(group);
     add_device_option(app, device_).group(group);
-    app.add_flag("--wait", wait_, "Wait for a GPU on which another pgtune measures, instead of ending there")
-        .group(group);
+    app.add_flag("--wait", wait_, "Wait for a GPU on which another pgtune measures, instead of failing").group(group);
     add_database_option(app, database_).group(group);
-    app.add_flag("--force", force_, "Measure again what the database already answers").group(group);
-    app.add_flag("--dry-run", dry_run_, "Say what would be searched, and stop").group(group);
-    app.add_option("--svg", svg_, "Write the timeline of the best pipeline there too, as SVG")
+    app.add_flag("--force", force_, "Measure again, even where the database has the answer").group(group);
+    app.add_flag("--dry-run", dry_run_, "Print what would be searched, and stop").group(group);
+    app.add_option("--svg", svg_, "Also write the timeline of the best pipeline as SVG")
         .option_text("FILE")
         .group(kOutputGroup);
     add_json_option(app, json_);
     app.add_flag("-q,--quiet", quiet_, "Results only").group(kOutputGroup);
-    app.add_flag("-v,--verbose", verbose_, "Say more about what is done").group(kOutputGroup);
+    app.add_flag("-v,--verbose", verbose_, "Print more details").group(kOutputGroup);
+    app.show_first({"--shape", "--dtype", "--layout", "--epilogue", "--stream", "--cut", "--memory", "--kernels",
+                    "--pinned-limit", "--budget", "--device", "--db", "--force", "--dry-run", "--svg", "--json",
+                    "--quiet"});
   }
 
   ExitCode run(Context& context) override {

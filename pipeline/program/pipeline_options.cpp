@@ -25,14 +25,15 @@ std::chrono::milliseconds request_timeout(const pipeline::StreamedProblem& strea
 
 void WhichPipeline::add_to(CommandLine& app, const char* group) {
   problems_.add_gemm_to(app);
-  app.add_option("--stream", stream_, "Operands that live in host memory: A, B and D or some of them (default: A,D)")
+  app.add_option("--stream", stream_, "Operands in host memory, of A, B and D (default: A,D)")
       .option_text("LIST")
       .group(group);
-  app.add_option("--cut", cut_, "Extent that is cut into chunks: M, N or K (default: what divides all that streams)")
+  app.add_option("--cut", cut_,
+                 "Extent that is cut into chunks: M, N or K (default: one that divides every streamed operand)")
       .option_text("EXTENT")
       .group(group);
   app.add_option("--memory", memory_,
-                 "Host memory, where only one kind is to be tried: pageable, pinned, registered, write_combined, "
+                 "Try this kind of host memory alone: pageable, pinned, registered, write_combined, "
                  "staged (pageable through a pinned ring) or mapped (zero-copy)")
       .option_text("NAME")
       .group(group);

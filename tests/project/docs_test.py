@@ -120,14 +120,14 @@ class Place:
 
 
 def unknown_options(place, words):
-    """Options of a command that its help does not know."""
+    """Options that the command's full help does not name."""
     names = []
     for word in words:
         if word.startswith("-") or not re.fullmatch(r"[a-z]+", word):
             break
         names.append(word)
     while names:
-        shown = place.run([*names, "--help"])
+        shown = place.run([*names, "--help-all"])
         if shown.returncode == 0:
             known = set(re.findall(r"--?[a-z][a-z0-9-]*", shown.stdout))
             return [w for w in words if re.match(r"--?[a-z]", w) and w.split("=")[0] not in known]

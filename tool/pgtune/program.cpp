@@ -175,6 +175,7 @@ ExitCode parse_and_run(int argc, char** argv, Terminal& terminal, Rooms& rooms) 
       "pgtune");
   app.formatter(std::make_shared<HelpFormatter>());
   app.footer(kMainExamples);
+  app.set_help_all_flag("--help-all", "Print all options of a command and exit");
   bool verbose = false;
   CLI::Option* const version = app.set_version_flag(
       "--version", [&verbose] { return fmt::format("pgtune {}{}", kVersion, verbose ? "\n" + build_facts() : ""); },

@@ -2,6 +2,8 @@
 #include "tool/pgtune/cli/command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <memory>
+#include <utility>
 
 #include "tool/pgtune/cli/help_formatter.hpp"
 
@@ -72,7 +74,7 @@ Option CommandLine::add_flag(const std::string& names, bool& target, const std::
 std::vector<Option> CommandLine::options() const {
   std::vector<Option> options;
   for (CLI::Option* option : app_->get_options()) {
-    if (option != app_->get_help_ptr()) options.emplace_back(*option);
+    if (option != app_->get_help_ptr() && option != app_->get_help_all_ptr()) options.emplace_back(*option);
   }
   return options;
 }
@@ -88,6 +90,12 @@ CommandLine CommandLine::add_command(const std::string& name, const std::string&
 void CommandLine::require_command() { app_->require_subcommand(1); }
 
 void CommandLine::add_examples(const std::string& lines) { app_->footer(examples_footer(lines)); }
+
+void CommandLine::show_first(const std::vector<std::string>& names) {
+  std::vector<std::string> known;
+  for (const std::string& name : names) known.push_back(app_->get_option(name)->get_name());
+  app_->formatter(std::make_shared<HelpFormatter>(std::move(known)));
+}
 
 bool CommandLine::parsed() const { return app_->parsed(); }
 

@@ -49,15 +49,17 @@ class CommandLine {
   Option add_option(const std::string& names, std::vector<std::string>& target, const std::string& description);
   Option add_flag(const std::string& names, bool& target, const std::string& description);
 
-  [[nodiscard]] std::vector<Option> options() const;           ///< all so far, --help aside
+  [[nodiscard]] std::vector<Option> options() const;           ///< all so far, the help's aside
   [[nodiscard]] Option option(const std::string& name) const;  ///< that was added before, such as "--db"
   void remove_option(const std::string& name);
 
   CommandLine add_command(const std::string& name, const std::string& description);
   void require_command();                       ///< one of its commands must be given
   void add_examples(const std::string& lines);  ///< whole command lines, one a line: the end of its help
-  [[nodiscard]] bool parsed() const;            ///< whether the user gave this command
-  [[nodiscard]] CommandLine parent() const;     ///< of a command that add_command() made
+  /// --help shows these of the options that were added, as typed, and --help-all the others too.
+  void show_first(const std::vector<std::string>& names);
+  [[nodiscard]] bool parsed() const;         ///< whether the user gave this command
+  [[nodiscard]] CommandLine parent() const;  ///< of a command that add_command() made
   [[nodiscard]] const CLI::App& app() const { return *app_; }
 
  private:

@@ -10,7 +10,9 @@
 namespace pgtune::tool {
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const {
-  std::string help = CLI::Formatter::make_help(app, std::move(name), mode);
+  std::string help = make_description(app) + make_usage(app, std::move(name)) + make_positionals(app) +
+                     groups(app, mode == CLI::AppFormatMode::All) + make_subcommands(app, CLI::AppFormatMode::Normal) +
+                     '\n' + make_footer(app);
   for (std::size_t gap = 0; (gap = help.find("\n\n\n", gap)) != std::string::npos;) help.erase(gap, 1);
   return help;
 }
@@ -23,6 +25,25 @@ std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) con
     if (option->get_positional()) usage.append(" ").append(make_option_usage(option));
   }
   return usage + "\n";
+}
+
+bool HelpFormatter::is_shown(const CLI::App* app, const CLI::Option* option, bool all) const {
+  if (option == app->get_help_all_ptr()) return !first_.empty();
+  return all || first_.empty() || option == app->get_help_ptr() ||
+         std::find(first_.begin(), first_.end(), option->get_name()) != first_.end();
+}
+
+std::string HelpFormatter::groups(const CLI::App* app, bool all) const {
+  std::string out;
+  std::size_t left_out = 0;
+  for (const std::string& group : app->get_groups()) {
+    auto options = app->get_options(
+        [&](const CLI::Option* option) { return option->get_group() == group && option->nonpositional(); });
+    left_out += std::erase_if(options, [&](const CLI::Option* option) { return !is_shown(app, option, all); });
+    if (!options.empty()) out += make_group(group, false, std::move(options));
+  }
+  if (!all && !first_.empty()) out += "\n" + std::to_string(left_out) + " more options: --help-all\n";
+  return out;
 }
 
 std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {

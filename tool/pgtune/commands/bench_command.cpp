@@ -95,9 +95,7 @@ Shown bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, 
 class BenchCommand final : public Command {
  public:
   std::string name() const override { return "bench"; }
-  std::string description() const override {
-    return "Measure chosen variants, and say whether what is stored of them holds";
-  }
+  std::string description() const override { return "Measure chosen variants, and check what is stored of them"; }
   std::string examples() const override {
     return "pgtune bench --shape 4096x4096x4096\n"
            "pgtune bench --shape 4096x4096x4096 --device 1 --this-board\n"
@@ -110,22 +108,23 @@ class BenchCommand final : public Command {
   void add_options(CommandLine& app) override {
     const char* group = "Bench";
     problems_.add_to(app);
-    app.add_option("--variant", variants_,
-                   "best (default), or a variant's key, as show and guess print it, measured before or not; repeatable")
+    app.add_option("--variant", variants_, "best (default), or a variant's key as show and guess print it; repeatable")
         .option_text("KEY")
         .one_value_each()
         .group(group);
     app.add_option("--rounds", rounds_, "Rounds, each with a sample of every variant and of the baseline (default: 24)")
         .option_text("N")
         .group(group);
-    app.add_flag("--this-board", this_board_,
-                 "Only what this very GPU measured; else what another GPU of its class did will do")
+    app.add_flag("--this-board", this_board_, "Compare with results of this board alone, not of its device class")
         .group(group);
     add_template_option(app, template_).group(group);
     app.add_flag("--counters", counters_,
-                 "Hardware counters too, beside cuBLASLt's, with what they say, read by the toolkit's profiler (ncu)")
+                 "Read hardware counters of the variants and of cuBLASLt with the toolkit's profiler (ncu)")
         .group(group);
     measuring_.add_to(app, {.group = group});
+    app.show_first({"--shape", "--shapes", "--dtype", "--epilogue", "--operation", "--size", "--variant", "--rounds",
+                    "--this-board", "--template", "--counters", "--device", "--db", "--lock-clocks", "--power",
+                    "--json", "--quiet"});
   }
 
   ExitCode run(Context& context) override {

@@ -45,8 +45,8 @@ class ExportCommand final : public Command {
 
   void add_options(CommandLine& app) override {
     app.require_command();
-    CommandLine header = app.add_command(
-        "header", "A C++17 header that a program calls: the kernels, and what chooses and launches them");
+    CommandLine header =
+        app.add_command("header", "Write a C++17 header: the kernels, with the code that selects and launches them");
     filter_.add_to(header);
     header.add_option("-o,--output", output_, "File to write (default: standard output)").option_text("FILE");
     header
@@ -56,34 +56,32 @@ class ExportCommand final : public Command {
         .option_text("NAME");
     header
         .add_option("--neighbour-loss", neighbour_loss_,
-                    "Serve problems near tuned ones where that was seen to lose at most so much time in the median, in "
-                    "percent (default: 3)")
+                    "Serve problems near tuned ones where the median loss is at most PERCENT (default: 3)")
         .option_text("PERCENT");
     header
         .add_option(
             "--coverage", coverage_,
-            "Write nothing: show what the shapes of a file (as --shapes takes, with --operation as --sizes) would "
-            "be served with")
+            "Write nothing: print what would serve each shape of FILE (as for --shapes, or with --operation --sizes)")
         .option_text("FILE");
     header
         .add_option("--guess", guess_,
-                    "A kernel too for shapes of a file (as --shapes takes) that are not tuned: what searches of other "
-                    "problems let expect to be the fastest")
+                    "Add kernels for the untuned shapes of FILE (as for --shapes), which a model of other searches "
+                    "expects to be the fastest")
         .option_text("FILE");
-    header.add_flag("--split", split_,
-                    "Write the kernels to a source beside the header (FILE.cpp), to be compiled once");
+    header.add_flag("--split", split_, "Write the kernels to a source beside the header (FILE.cpp), compiled once");
     header
         .add_option("--library", library_,
-                    "Instead a folder with a CMake package: header, source, and an interface for C")
+                    "Write a folder with a CMake package instead: header, source, and a C interface")
         .option_text("FOLDER");
     header.add_flag("--jit", jit_,
-                    "Sources instead of machine code: NVRTC compiles them where the program runs, for the GPU that is "
-                    "there");
+                    "Embed sources instead of machine code: NVRTC compiles them for the GPU that the program finds");
     header.add_flag("--verify", verify_,
-                    "Fail where this machine cannot verify the header on a GPU of its class; where there is one, that "
-                    "is done anyway");
-    header.add_flag("--no-verify", no_verify_, "Write it without running its kernels");
-    header.add_flag("--json", json_, "Print what --coverage shows as JSON, with each kernel's template and variant");
+                    "Fail where no GPU of the header's class is here to verify it (with one, it always is)");
+    header.add_flag("--no-verify", no_verify_, "Write the header without running its kernels");
+    header.add_flag("--json", json_, "Print --coverage as JSON, with each kernel's template and variant");
+    header.show_first({"--db", "--on", "--output", "--namespace", "--neighbour-loss", "--coverage", "--guess",
+                       "--split", "--library", "--jit", "--verify", "--no-verify", "--shape", "--dtype",
+                       "--operation"});
     for (auto& [form, line] : forms_) {
       line = app.add_command(form->name(), form->description());
       form->add_options(*line);

@@ -52,9 +52,7 @@ json guess_json(const Problem& problem, const Guess& guess, const DeviceInfo& de
 class GuessCommand final : public Command {
  public:
   std::string name() const override { return "guess"; }
-  std::string description() const override {
-    return "Name the kernel to take without a search, and what that may lose";
-  }
+  std::string description() const override { return "Name a kernel without a search, with its expected slowdown"; }
   std::string examples() const override {
     return "pgtune guess --shape 4096x4096x4096 --dtype bf16 --layout nt\n"
            "pgtune guess --shapes shapes.txt --device recording --json\n"

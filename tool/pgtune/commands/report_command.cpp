@@ -49,23 +49,24 @@ class ReportCommand final : public Command {
 
   void add_options(CommandLine& app) override {
     filter_.add_to(app);
-    app.add_flag("--power", power_, "Watts and joules of winner and cuBLASLt, and the verdict at the same power budget")
+    app.add_flag("--power", power_, "Watts and joules of winner and cuBLASLt, and the verdict at equal power")
         .group("Report");
     app.add_flag("--roofline", roofline_, "This GPU's measured ceilings, and where each winner sits below them")
         .group("Report");
-    app.add_flag("--boards", boards_, "Boards of one class side by side: time, ratio and clock of the same variant")
+    app.add_flag("--boards", boards_, "Compare boards of one class: time, ratio and clock of the same variant")
         .group("Report");
     for (OfRoom& room : rooms_) app.add_flag(option_of(room), room.asked, room.report.description).group("Report");
     app.add_option("--html", html_,
-                   "Write a page that any browser shows, with charts and all that is known of each problem; - for "
-                   "standard output")
+                   "Write a page for any browser, with charts and the details of each problem; - for standard output")
         .option_text("FILE")
         .group("Report");
-    app.add_option("--against", against_, "In the page: what got faster and what slower than in this older database")
+    app.add_option("--against", against_, "With --html: what got faster or slower since this older database")
         .option_text("FILE")
         .group("Report");
     add_json_option(app, json_);
     app.add_flag("--csv", csv_, "Print CSV on standard output, in SI units").group(kOutputGroup);
+    app.show_first({"--db", "--on", "--source", "--shape", "--shapes", "--dtype", "--layout", "--operation", "--size",
+                    "--power", "--roofline", "--boards", "--html", "--against", "--json", "--csv"});
   }
 
   ExitCode run(Context& context) override {

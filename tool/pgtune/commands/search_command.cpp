@@ -42,10 +42,6 @@ class SearchCommand final : public SearchOptions {
            "pgtune search --shapes shapes.txt --layout nt --budget 60s --json\n"
            "pgtune search --shape 4096x4096x4096 --dtype bf16 --epilogue bias,gelu\n"
            "pgtune search --shape 4096x4096x4096 --lock-clocks=1500 --power\n"
-           "pgtune search --shape 4096x4096x4096 --counters\n"
-           "pgtune search --shape 4096x4096x4096 --retry-failed\n"
-           "pgtune search --shape 4096x4096x4096 --strategy random --budget 64\n"
-           "pgtune search --shape 4096x4096x4096 --device 1 --this-board\n"
            "pgtune search --shape 512x512x512 --device recording --json\n"
            "pgtune search --operation softmax --size M=4096,N=8192 --dtype bf16";
   }
@@ -54,49 +50,43 @@ class SearchCommand final : public SearchOptions {
     const char* group = "Search";
     problems_.add_to(app);
     add_template_option(app, template_).group(group);
-    grid_
-        .add_to(app,
-                "full of a search by model, which tries what presets hold first and in turn with the rest; else "
-                "preset")
-        .group(group);
+    grid_.add_to(app, "full where --strategy is model, which tries presets first; else preset").group(group);
     app.add_option(
            "--budget", budget_,
-           "For each problem: a time (60s, 5m) or a number of variants (500), all of which are tried however little is "
-           "left to gain (default: all there are, fewer where the strategy (model) expects the rest of the presets to "
-           "gain less than the margin of ties)")
+           "Per problem: a time (60s, 5m), or exactly N variants (default: until the strategy expects no more gain)")
         .option_text("TIME|N")
         .group(group);
-    app.add_option(
-           "--effort", effort_,
-           "Instead of a budget: quick (10 s a problem), normal (60 s) or thorough (10 minutes), longer where the "
-           "rounds at the power cap take longer, less where the strategy (model) expects the rest of the presets to "
-           "gain less than the margin of ties")
+    app.add_option("--effort", effort_,
+                   "Instead of --budget: quick (10 s a problem), normal (60 s) or thorough (10 minutes); more at the "
+                   "power cap, "
+                   "less where no gain is expected")
         .option_text("NAME")
         .group(group);
     add_strategy_option(app, strategy_).group(group);
     measuring_.add_to(app, {.group = group});
     app.add_option("--objective", objective_,
-                   "What is best: time (default), energy (joules of a GEMM) or edp (energy times time); energy is "
-                   "measured of all finalists")
+                   "What to minimize: time (default), energy (joules a launch) or edp (energy times time); the energy "
+                   "of all finalists is measured")
         .option_text("NAME")
         .group(kMeasuringGroup);
     app.add_option("--settled", settled_,
-                   "At the power cap, race so many of the fastest variants, each in a settled sample of full length "
-                   "(a second); without it 25 in shorter ones")
+                   "At the power cap, race the N fastest variants in settled samples of a second each (default: 25 in "
+                   "shorter samples)")
         .option_text("N")
         .group(kMeasuringGroup);
-    app.add_flag("--force", force_, "Measure again what the database already answers").group(group);
+    app.add_flag("--force", force_, "Measure again, even where the database has the answer").group(group);
     app.add_flag("--this-board", this_board_,
-                 "Measure on this very GPU what only other GPUs of its class have measured so far")
+                 "Measure again where only other boards of this device class have an answer")
         .group(group);
-    app.add_flag("--retry-failed", retry_failed_,
-                 "Try again what crashed or hung in earlier searches and is quarantined since")
+    app.add_flag("--retry-failed", retry_failed_, "Try variants again that crashed or hung in earlier searches")
         .group(group);
     app.add_flag("--counters", counters_,
-                 "The winner's hardware counters too, beside cuBLASLt's, with what they say, read by the toolkit's "
-                 "profiler (ncu)")
+                 "Read hardware counters of the winner and of cuBLASLt with the toolkit's profiler (ncu)")
         .group(group);
-    app.add_flag("--dry-run", dry_run_, "Say what would be searched, and stop").group(group);
+    app.add_flag("--dry-run", dry_run_, "Print what would be searched, and stop").group(group);
+    app.show_first({"--shape", "--shapes", "--dtype", "--layout", "--epilogue", "--operation", "--size", "--template",
+                    "--budget", "--effort", "--device", "--db", "--force", "--dry-run", "--lock-clocks", "--power",
+                    "--json", "--quiet"});
   }
 
   SearchRequest request(Context& context) const override {

@@ -81,8 +81,7 @@ class SlurmCommand final : public Command {
     // Each task has a database of its own; a task that is run again would measure everything anew with --force.
     for (const char* name : {"--db", "--force", "--dry-run"}) app.remove_option(name);
     searched_ = app.options();
-    app.option("--device")
-        .description("0 (default), which is the GPU that Slurm gives the task, recording, or recording:FILE");
+    app.option("--device").description("0 (default): the GPU that Slurm gives the task; recording, or recording:FILE");
     app.option("--jobs").description("Compile workers of a task (default: its cores)");
     const auto add = [&](const char* name, auto& target, const char* text, const char* description) {
       return app.add_option(name, target, description).option_text(text).group("Cluster");
@@ -99,8 +98,11 @@ class SlurmCommand final : public Command {
     add("--cpus", request_.cpus, "N", "Cores of a task, for compiling (default: 8)");
     add("--sbatch", request_.more, "OPTION", "Any other option of sbatch, for the tasks, such as --mem=32G; repeatable")
         .one_value_each();
-    app.add_flag("--dry-run", dry_run_, "Say how the problems would be divided, and write nothing").group("Cluster");
+    app.add_flag("--dry-run", dry_run_, "Print how the problems would be divided, and write nothing").group("Cluster");
     app.add_option("-o,--output", output_, "Script to write").option_text("FILE").required().group(kOutputGroup);
+    app.show_first({"--shape", "--shapes", "--dtype", "--layout", "--epilogue", "--operation", "--size", "--budget",
+                    "--effort", "--gpus", "--folder", "--time", "--partition", "--account", "--gpu-type", "--cpus",
+                    "--sbatch", "--dry-run", "--output"});
   }
 
   ExitCode run(Context& context) override {

@@ -36,19 +36,17 @@ void MeasuringArguments::add_to(CommandLine& app, const Offered& offered) {
   };
   (offered.architectures ? add_device_or_architecture_option(app, device_) : add_device_option(app, device_))
       .group(offered.group);
-  app.add_flag("--wait", wait_, "Wait for a GPU on which another pgtune measures, instead of ending there")
+  app.add_flag("--wait", wait_, "Wait for a GPU on which another pgtune measures, instead of failing")
       .group(offered.group);
   add_database_option(app, database_).group(offered.group);
-  add("--jobs", jobs_, "N",
-      "Compile workers (default: the configuration file's, else one a core, as far as memory holds)");
-  add("--compile-limit", compile_time_, "TIME",
-      "How long one variant may compile before it is given up (default: 60s)");
-  add("--compile-memory", compile_memory_mib_, "MIB", "Memory one compile worker may take, in MiB (default: 2048)");
-  add("--seed", seed_, "N", "Order of variants; with the session's start, of rounds (default: 1)");
+  add("--jobs", jobs_, "N", "Compile workers (default: the configuration file's, else as cores and memory allow)");
+  add("--compile-limit", compile_time_, "TIME", "Time limit for compiling one variant (default: 60s)");
+  add("--compile-memory", compile_memory_mib_, "MIB", "Memory limit of one compile worker, in MiB (default: 2048)");
+  add("--seed", seed_, "N", "Seed of the order of variants and rounds (default: 1)");
   add_conditions(app, offered.energy);
   add_json_option(app, json_);
   app.add_flag("-q,--quiet", quiet_, "Results only").group(kOutputGroup);
-  app.add_flag("-v,--verbose", verbose_, "Say more about what is done").group(kOutputGroup);
+  app.add_flag("-v,--verbose", verbose_, "Print more details").group(kOutputGroup);
 }
 
 void MeasuringArguments::add_conditions(CommandLine& app, bool energy) {
@@ -58,18 +56,18 @@ void MeasuringArguments::add_conditions(CommandLine& app, bool energy) {
   add("--regime", regime_, "NAME",
       "sustained (default): samples back to back, as under load; burst: a pause before every sample");
   add("--l2", l2_, "NAME",
-      "rotated (default): every launch finds its operands in DRAM; warm: what fits in L2 stays there");
+      "rotated (default): each launch reads its operands from DRAM; warm: what fits in L2 stays there");
   add("--data", data_, "NAME",
       "Operands: uniform (default) or normal; integers and zeros draw less power and run faster than real data");
   add("--data-seed", data_seed_, "N", "Seed of the operands (default: 20231107)");
   lock_option_ = add("--lock-clocks", lock_clocks_, "[=MHz]",
-                     "Lock the SM clock while measuring, at MHz or as high as this GPU holds; needs root; undone at "
-                     "the end, however it comes")
+                     "Lock the SM clock while measuring, at MHz or as high as this GPU holds; needs root; restored on "
+                     "any exit")
                      .value_optional();
-  app.add_flag("--no-lock-clocks", no_lock_clocks_, "Lock nothing, whatever the configuration file says")
+  app.add_flag("--no-lock-clocks", no_lock_clocks_, "Lock no clock, even where the configuration file asks for it")
       .group(kMeasuringGroup);
   if (!energy) return;
-  app.add_flag("--power", power_, "Measure energy too, of the winner and of cuBLASLt: some seconds a window")
+  app.add_flag("--power", power_, "Also measure the energy of the winner and of cuBLASLt, some seconds each")
       .group(kMeasuringGroup);
 }
 

@@ -28,10 +28,9 @@ Option add_template_option(CommandLine& app, std::string& selector) {
 
 Option add_device_option(CommandLine& app, std::string& device) {
   return app
-      .add_option(
-          "--device", device,
-          "auto (the first GPU; where there is none, a search prints recorded answers), a GPU's number or UUID, "
-          "several of these after commas or all: problems go to whichever is free; recording, or recording:FILE")
+      .add_option("--device", device,
+                  "auto (first GPU; without one, a search prints recorded answers), a number or UUID, several of these "
+                  "with commas, all, or recording[:FILE]")
       .option_text("DEVICE");
 }
 
@@ -49,9 +48,9 @@ Option add_json_option(CommandLine& app, bool& json) {
 
 Option GridOption::add_to(CommandLine& app, const std::string& otherwise) {
   return app
-      .add_option("--grid", grid_,
-                  "preset: what each template's preset holds worth trying; full: every legal variant (default: " +
-                      otherwise + ")")
+      .add_option(
+          "--grid", grid_,
+          "preset: the variants of each template's preset; full: every legal variant (default: " + otherwise + ")")
       .option_text("NAME")
       .one_of({"preset", "full"});
 }

@@ -42,7 +42,8 @@ void ProblemOptions::add_gemm_to(CommandLine& app) {
     options_.push_back(add(name, target, text, description));
   };
   // One value a --shape, so that a word after it is not swallowed.
-  add("--shape", shapes_, "MxNxK", "Rows and columns of the result, and the sum's length; repeatable").one_value_each();
+  add("--shape", shapes_, "MxNxK", "Rows and columns of the result, and length of the sum; repeatable")
+      .one_value_each();
   add("--shapes", shapes_file_, "FILE", "Shapes from a file: one a line, # starts a comment");
   dtype_option_ = add("--dtype", dtype_, "TYPE", "Arithmetic and operands (default: f32): " + dtype_words());
   options_.push_back(dtype_option_);
@@ -54,13 +55,13 @@ void ProblemOptions::add_gemm_to(CommandLine& app) {
   add_more("--alpha", alpha_, "X", "Factor of the product (default: 1); a whole number for int8");
   add_more("--beta", beta_, "X", "Factor of the addend C (default: 0); a whole number for int8");
   add_more("--epilogue", epilogue_, "WORDS",
-           "Fused behind the product: bias (a row added to all), relu, gelu (with tanh) or silu, or bias,gelu");
+           "Fused after the product: bias (one row added to all rows), relu, gelu (tanh) or silu; or both: bias,gelu");
   add_more("--lda", lda_, "N", "Elements from row to row of A as stored (default: packed)");
   add_more("--ldb", ldb_, "N", "The same for B");
   add_more("--ldc", ldc_, "N", "The same for C and the result");
   options_.push_back(app.add_flag("--chain", chained_,
-                                  "Launches form a chain, as a network's layers do: each may start, and read its B, "
-                                  "before the one before it has ended, since none of them writes any B")
+                                  "Launches overlap, as layers of a network may: each starts, and reads its B, before "
+                                  "the one before it has ended; none may write any B")
                          .group(kProblemGroup));
 }
 
@@ -69,7 +70,7 @@ void ProblemOptions::add_operation_to(CommandLine& app) {
     return app.add_option(name, target, description).option_text(text).group(kProblemGroup);
   };
   add("--operation", operation_name_, "NAME|FILE",
-      fmt::format("Another operation than GEMM: {}, or your own by its JSON",
+      fmt::format("An operation other than GEMM: {}, or the JSON of your own",
                   fmt::join(Catalogue().operation_names(), ", ")));
   add("--size", sizes_, "N=1024,...", "Sizes of the operation's dimensions; repeatable").one_value_each();
   add("--sizes", sizes_file_, "FILE", "Sizes from a file: those of one problem a line, # starts a comment");
