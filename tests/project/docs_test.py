@@ -7,7 +7,8 @@ usage: docs_test.py links SOURCE_DIR
        docs_test.py commands SOURCE_DIR PGTUNE FAKE_WORKER FEW   (each command of README.md and docs/; FEW: pgtune of few recordings)
        docs_test.py tutorial SOURCE_DIR PGTUNE               (docs/tutorial.md in its order, on recordings)
        docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/operations.md has typed in)
-       docs_test.py tables SOURCE_DIR PGTUNE                 (tables that scripts/suite-table prints from what ships)"""
+       docs_test.py tables SOURCE_DIR PGTUNE                 (tables that scripts/suite-table prints from what ships)
+       docs_test.py reference SOURCE_DIR PGTUNE              (docs/reference/commands.md is what the program prints)"""
 import glob
 import os
 import re
@@ -249,8 +250,18 @@ def check_tables(source, program):
     return wrong + ([] if found >= 2 else [f"only {found} tables were found"])
 
 
+def check_reference(source, program):
+    made = subprocess.run([os.path.join(source, "scripts", "generate-commands"), program], stdout=subprocess.PIPE, text=True, check=True).stdout
+    with open(os.path.join(source, "docs", "reference", "commands.md"), encoding="utf-8") as file:
+        stands = file.read()
+    for number, (expected, line) in enumerate(zip(made.splitlines() + [None], stands.splitlines() + [None]), 1):
+        if expected != line:
+            return [f"commands.md, line {number}, is '{line}' and not '{expected}': run scripts/generate-commands"]
+    return []
+
+
 CHECKS = {"links": check_links, "tables": check_tables, "commands": check_commands, "tutorial": check_tutorial,
-          "operation": check_operation}
+          "operation": check_operation, "reference": check_reference}
 if len(sys.argv) < 3 or sys.argv[1] not in CHECKS:
     sys.exit(__doc__)
 problems = CHECKS[sys.argv[1]](*sys.argv[2:])
