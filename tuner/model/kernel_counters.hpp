@@ -15,7 +15,7 @@ namespace pgtune {
 
 /// One field for each counter; absent where the profiler has no number for it on that GPU. Shares are fractions: of a
 /// pipe of what it could do while multiprocessors were busy, of a stall of the time between two instructions of a warp.
-/// docs/counters.md names the profiler's metric behind each.
+/// docs/how-to/reports.md names the profiler's metric behind each.
 struct KernelCounters {
   std::string profiler;   ///< "ncu 2025.3.1.0"
   std::string kernel;     ///< the longest one's name

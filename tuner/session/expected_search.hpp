@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How long the search of a problem will take, before anything of it was measured and wherever it will run: to deal many
-// problems out evenly. Good to a factor of two on an H200 (docs/cluster.md); what counts is how problems compare.
+// problems out evenly. Good to a factor of two on an H200; what counts is how problems compare.
 #pragma once
 
 #include <cstddef>

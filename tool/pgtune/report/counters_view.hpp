@@ -17,8 +17,8 @@
 
 namespace pgtune::tool {
 
-// Why a kernel is as fast as it is, in words that follow from its counters by the rules of docs/counters.md, and from
-// nothing else. Pure.
+// Why a kernel is as fast as it is, in words that follow from its counters by the rules of docs/how-to/reports.md, and
+// from nothing else. Pure.
 
 /// How much of one of the GPU's roofs a kernel uses.
 struct RoofUse {

@@ -17,7 +17,7 @@ namespace pgtune::gpu {
 
 /// One step of the search, with its absolute folders on this machine; none if it does not apply.
 struct LibraryPlace {
-  std::string name;  ///< its name in `pgtune doctor` and docs/install.md: "CUDA_HOME"
+  std::string name;  ///< as `pgtune doctor` and docs/how-to/install.md call it: "CUDA_HOME"
   std::vector<std::filesystem::path> folders;
   bool loader = false;  ///< the dynamic loader's own look-up by name, which has no folders
 };
