@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The model beside what an H200 took (docs/pipeline.md): what was derived from 262144x1024x1024, turns, waiting and how
+// The model beside what an H200 took: what was derived from 262144x1024x1024, turns, waiting and how
 // often zero-copy reads A, must explain 131072x4096x4096, whose copies are larger and whose kernels take longer.
 #include <gtest/gtest.h>
 
