@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How accurate tf32x3 is, beside cuBLASLt in strict float32 on the same data, against float64 (docs/accuracy.md): every
+// How accurate tf32x3 is, beside cuBLASLt in strict float32 on the same data, against float64: every
 // shipped template that computes in it, on data easy and hard.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
