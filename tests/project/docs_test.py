@@ -138,7 +138,7 @@ def unknown_options(place, words):
 
 def check_commands(source, program, worker, few):
     place, wrong, run, left = Place(source, program, worker), [], 0, 0
-    place.add_template(os.path.join(source, "docs", "templates.md"))
+    place.add_template(os.path.join(source, "docs", "how-to", "template.md"))
     place.add_operation(os.path.join(source, "docs", "operations.md"))
     # What reports, bench and export ask for is there before them.
     for more in (["--dtype", "f32"], ["--dtype", "f32", "--db", "old.db"]):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// docs/templates.md tells the truth: its example loads, and its tables name everything there is.
+// The pages about templates tell the truth: the example loads, and the tables name everything there is.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,11 +15,13 @@
 namespace pgtune::space {
 namespace {
 
-std::string manual() {
+std::string page(const std::string& path) {
   std::ostringstream text;
-  text << std::ifstream(PGTUNE_SOURCE_DIR "/docs/templates.md").rdbuf();
+  text << std::ifstream(PGTUNE_SOURCE_DIR "/docs/" + path).rdbuf();
   return text.str();
 }
+
+std::string format() { return page("reference/template-format.md"); }
 
 /// The first fenced block of a language.
 std::string block(const std::string& text, const std::string& language) {
@@ -30,7 +32,7 @@ std::string block(const std::string& text, const std::string& language) {
 }
 
 TEST(Manual, ItsExampleIsATemplate) {
-  const std::string text = manual();
+  const std::string text = page("how-to/template.md");
   const auto parsed =
       parse_template(block(text, "json"), "naive.json", testing::reader({{"naive.cu", block(text, "cuda")}}));
   ASSERT_TRUE(parsed) << parsed.error().text();
@@ -50,7 +52,7 @@ TEST(Manual, ItsExampleIsATemplate) {
 }
 
 TEST(Manual, NamesEveryBuiltInNameAndFunction) {
-  const std::string text = manual();
+  const std::string text = format();
   for (const std::string& name : device_names()) EXPECT_THAT(text, ::testing::HasSubstr("`" + name + "`"));
   for (const std::string& name : problem_names()) EXPECT_THAT(text, ::testing::HasSubstr("`" + name + "`"));
   for (const std::string& name : function_names()) EXPECT_THAT(text, ::testing::HasSubstr("`" + name + "("));
@@ -60,7 +62,7 @@ TEST(Manual, ItsTrafficIsThatOfTheShippedTemplate) {
   std::ostringstream shipped;
   shipped << std::ifstream(PGTUNE_SOURCE_DIR "/configs/sgemm_simt.json").rdbuf();
   const testing::json traffic = testing::json::parse(shipped.str())["traffic"];
-  EXPECT_THAT(manual(), ::testing::HasSubstr("\"traffic\": {\"l2_bytes\": " + traffic["l2_bytes"].dump() + "}"));
+  EXPECT_THAT(format(), ::testing::HasSubstr("\"traffic\": {\"l2_bytes\": " + traffic["l2_bytes"].dump() + "}"));
 }
 
 }  // namespace

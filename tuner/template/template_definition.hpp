@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A template's JSON, read and checked: parameters, constraints, derived values, legality, launch contract.
-// docs/templates.md describes the format.
+// docs/reference/template-format.md describes the format for people.
 #pragma once
 
 #include <filesystem>
