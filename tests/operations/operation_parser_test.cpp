@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An operation's JSON is read as docs/operations.md says, and everything wrong in it refused with its place.
+// An operation's JSON is read as docs/reference/operation-format.md says, and everything wrong in it refused with its
+// place.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

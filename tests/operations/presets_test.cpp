@@ -45,7 +45,7 @@ std::vector<Variant> preset(const Loaded& from, const space::TemplateDefinition&
   return list.value().variants;
 }
 
-// docs/operations.md#figures. A rule that saves time elsewhere must not keep them out.
+// Winners of searches on GPUs. A rule that saves time elsewhere must not keep them out.
 TEST(OperationPresets, HoldWhatHasWon) {
   const struct {
     const char *operation, *sizes, *variant;

@@ -6,7 +6,7 @@ tutorial works from its first step to its last without a GPU.
 usage: docs_test.py links SOURCE_DIR
        docs_test.py commands SOURCE_DIR PGTUNE FAKE_WORKER FEW   (each command of README.md and docs/; FEW: pgtune of few recordings)
        docs_test.py tutorial SOURCE_DIR PGTUNE               (docs/tutorial.md in its order, on recordings)
-       docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/operations.md has typed in)
+       docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/how-to/operation.md has typed in)
        docs_test.py tables SOURCE_DIR PGTUNE                 (tables that scripts/suite-table prints from what ships)
        docs_test.py reference SOURCE_DIR PGTUNE              (docs/reference/commands.md is what the program prints)"""
 import glob
@@ -139,7 +139,7 @@ def unknown_options(place, words):
 def check_commands(source, program, worker, few):
     place, wrong, run, left = Place(source, program, worker), [], 0, 0
     place.add_template(os.path.join(source, "docs", "how-to", "template.md"))
-    place.add_operation(os.path.join(source, "docs", "operations.md"))
+    place.add_operation(os.path.join(source, "docs", "how-to", "operation.md"))
     # What reports, bench and export ask for is there before them.
     for more in (["--dtype", "f32"], ["--dtype", "f32", "--db", "old.db"]):
         made = place.run(["search", "--shape", "4096x4096x4096", "--strategy", "guided", "--budget", "4", "-q", *more])
@@ -205,12 +205,12 @@ def check_tutorial(source, program):
 
 def check_operation(source, program, worker):
     """What the page has typed in is the example, and from an empty folder its commands lead to a compiled kernel."""
-    manual, wrong, said = os.path.join(source, "docs", "operations.md"), [], {}
+    manual, wrong, said = os.path.join(source, "docs", "how-to", "operation.md"), [], {}
     example, shown = os.path.join(source, "examples", "operations", "stencil2d"), files_of(manual)
     for name in sorted(set(os.listdir(example)) | set(shown)):
         path = os.path.join(example, name)
         if name not in shown or not os.path.exists(path) or shown[name] != open(path, encoding="utf-8").read():
-            wrong.append(f"operations.md does not show {name} as examples/operations/stencil2d has it")
+            wrong.append(f"operation.md does not show {name} as examples/operations/stencil2d has it")
     place = Place(source, program, worker)
     for name in os.listdir(place.folder):
         os.unlink(os.path.join(place.folder, name))
@@ -221,11 +221,11 @@ def check_operation(source, program, worker):
         done = place.run(words)
         said[words[0]] = done.stdout
         if done.returncode != 0:
-            wrong.append(f"operations.md: pgtune {' '.join(words)} ends with {done.returncode}: {done.stderr[-400:]}")
+            wrong.append(f"operation.md: pgtune {' '.join(words)} ends with {done.returncode}: {done.stderr[-400:]}")
     place.remove()
     for command, word in (("space", "stencil2d_columns for stencil2d H=4096,W=4096"), ("inspect", "registers")):
         if word not in said.get(command, ""):
-            wrong.append(f"operations.md: {command} of its operation did not print '{word}'")
+            wrong.append(f"operation.md: {command} of its operation did not print '{word}'")
     return wrong
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An operation's JSON, read and checked: dimensions, buffers, the float64 reference, error rules. docs/operations.md
-// describes the format.
+// An operation's JSON, read and checked: dimensions, buffers, the float64 reference, error rules.
+// docs/reference/operation-format.md describes the format for people.
 #pragma once
 
 #include <filesystem>

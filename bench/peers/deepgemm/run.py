@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""DeepGEMM 2.6.1 (54e2261) timed as docs/operations.md, "Beside DeepGEMM", says, but settled: run.py OUT.json [--device
+"""DeepGEMM 2.6.1 (54e2261) timed in settled samples: run.py OUT.json [--device
 N] [--samples N] [--spin S] [NAME...]
 
 Without names all twelve problems; --list prints the names; a part of a name picks all that hold it ('masked',

@@ -85,7 +85,7 @@ class PersistingL2 {
 /// Takes out of L2 what is there, so that what is timed next finds nothing of use that ran before it has left: a kernel
 /// whose reads and writes all evict first makes room for itself with its own lines alone, however long it
 /// runs: of operands that were left with usual priority it finds a part in L2 again and again, and is timed as faster
-/// than it is (docs/operations.md#what-hints-leave-in-l2).
+/// than it is.
 class L2Sweep {
  public:
   /// Allocates memory of twice `l2_bytes`. Errors: cudaErrorMemoryAllocation. `kernels` must outlive the result.
