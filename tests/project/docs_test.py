@@ -8,7 +8,7 @@ usage: docs_test.py links SOURCE_DIR
        docs_test.py tutorial SOURCE_DIR PGTUNE               (docs/tutorial.md in its order, on recordings)
        docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/how-to/operation.md has typed in)
        docs_test.py tables SOURCE_DIR PGTUNE                 (tables that scripts/suite-table prints from what ships)
-       docs_test.py reference SOURCE_DIR PGTUNE              (docs/reference/commands.md is what the program prints)"""
+       docs_test.py reference SOURCE_DIR PGTUNE              (docs/reference has every option and every field)"""
 import glob
 import os
 import re
@@ -251,13 +251,25 @@ def check_tables(source, program):
 
 
 def check_reference(source, program):
+    """The list of commands is what the program prints, and the formats have every field that is read."""
+    def page(name):
+        with open(os.path.join(source, "docs", "reference", name), encoding="utf-8") as file:
+            return file.read()
+
+    wrong, fields = [], 0
     made = subprocess.run([os.path.join(source, "scripts", "generate-commands"), program], stdout=subprocess.PIPE, text=True, check=True).stdout
-    with open(os.path.join(source, "docs", "reference", "commands.md"), encoding="utf-8") as file:
-        stands = file.read()
-    for number, (expected, line) in enumerate(zip(made.splitlines() + [None], stands.splitlines() + [None]), 1):
-        if expected != line:
-            return [f"commands.md, line {number}, is '{line}' and not '{expected}': run scripts/generate-commands"]
-    return []
+    if made != page("commands.md"):
+        wrong.append("commands.md is not what the program prints: run scripts/generate-commands")
+    for folder, name in (("template", "template-format.md"), ("operation", "operation-format.md")):
+        named = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`\n]+`", page(name)))))
+        for path in glob.glob(os.path.join(source, "tuner", folder, "*.cpp")):
+            with open(path, encoding="utf-8") as file:
+                read = re.findall(r"expect_fields\(\{(.*?)\}\)", file.read(), re.S)
+            for field in re.findall(r'"(\w+)"', " ".join(read)):
+                fields += 1
+                if field not in named:
+                    wrong.append(f"{name} does not have the field '{field}' of {os.path.basename(path)}")
+    return wrong + ([] if fields > 100 else [f"only {fields} fields were found"])
 
 
 CHECKS = {"links": check_links, "tables": check_tables, "commands": check_commands, "tutorial": check_tutorial,
