@@ -172,7 +172,7 @@ class LadderCommand final : public Command {
     app.add_option("--rounds", rounds_, "Rounds, each with a sample of every rung and of the baseline (default: 12)")
         .option_text("N")
         .group(group);
-    app.add_flag("--counters", counters_, "Stalls and FMA-pipe use too, read by the toolkit's profiler (ncu)")
+    app.add_flag("--counters", counters_, "Also read stalls and FMA-pipe use with the toolkit's profiler (ncu)")
         .group(group);
     // Energy is not measured: it would take seconds per rung.
     measuring_.add_to(app, {.group = group, .architectures = true, .energy = false});

@@ -121,7 +121,7 @@ class PipelineExport final : public Command {
  public:
   std::string name() const override { return "pipeline"; }
   std::string description() const override {
-    return "A C++17 header with the loop of the best pipeline that was found for a problem";
+    return "Write a C++17 header with the loop of the best pipeline of a problem";
   }
   std::string examples() const override {
     return "pgtune export pipeline --shape 65536x4096x4096 --dtype bf16 -o stream.hpp";

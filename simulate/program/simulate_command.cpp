@@ -43,21 +43,21 @@ class SimulateCommand final : public Command {
 
   void add_options(CommandLine& app) override {
     const char* group = "Simulation";
-    app.add_option(
-           "--from", from_,
-           "Databases whose searches on GPUs and imported tables are the tables (default: this build's unbiased "
-           "tables, whose variants were drawn at random)")
+    app.add_option("--from", from_,
+                   "Databases whose searches on GPUs and imported tables are used (default: this build's unbiased "
+                   "tables, drawn "
+                   "at random)")
         .option_text("FILE")
         .one_value_each()
         .group(group);
     app.add_option(
            "--table", foreign_,
-           "Tables of other tools: T4 result files and caches of Kernel Tuner (repeatable; pgtune's own then only "
-           "with --from)")
+           "Tables of other tools: T4 result files and caches of Kernel Tuner (repeatable; without pgtune's own unless "
+           "--from is given)")
         .option_text("FILE")
         .one_value_each()
         .group(group);
-    app.add_option("--strategy", strategies_, "Which, separated by commas (default: all)")
+    app.add_option("--strategy", strategies_, "Strategies, separated by commas (default: all)")
         .option_text("NAMES")
         .group(group);
     app.add_option("--budget", budgets_, "Variants a search may try (default: 8,16,32,64,128)")
@@ -66,28 +66,28 @@ class SimulateCommand final : public Command {
     app.add_option("--repeats", repeats_, "Runs of each strategy on each table (default: 20)")
         .option_text("N")
         .group(group);
-    app.add_option("--seed", seed_, "Of the first run; the others count on from it (default: 1)")
+    app.add_option("--seed", seed_, "Seed of the first run; later runs count up from it (default: 1)")
         .option_text("N")
         .group(group);
     app.add_option(
            "--leave-out", leave_out_,
-           "Let model learn from the other tables, and by default from this build's recordings, without those "
-           "of the same shape (problem), dtype or device, or with the same template; it takes a minute. Tables of "
-           "other tools are taught where it is device, by --learn-rows of those of the same kernel on others "
-           "(default: it learns from none)")
+           "Train model on the other tables, and by default on this build's recordings, without those of the same "
+           "problem, dtype, device or template; takes a minute. With device, tables of other tools train it with "
+           "--learn-rows rows of the same kernel on other devices (default: no training)")
         .option_text("NAME")
         .group(group);
     app.add_option("--learn-from", known_,
-                   "Let model learn from this table of another tool, tried on those of --table (repeatable)")
+                   "Train model on this table of another tool, and try it on those of --table (repeatable)")
         .option_text("FILE")
         .one_value_each()
         .group(group);
-    app.add_option("--learn-rows", known_rows_, "How many of the rows of each, drawn anew for each run (default: 128)")
+    app.add_option("--learn-rows", known_rows_,
+                   "Rows of each table to train on, drawn anew for each run (default: 128)")
         .option_text("N")
         .group(group);
     app.add_option("--margin", margin_,
-                   "Of ties, in %: a strategy that expects the rest of the presets to gain less has enough (default: "
-                   "0.3, the least of a search; at the power cap it is 0.5)")
+                   "Margin of ties in %: a strategy stops where it expects less gain from the rest of the presets "
+                   "(default: 0.3; searches at the power cap use 0.5)")
         .option_text("PERCENT")
         .group(group);
     app.add_flag("--per-problem", per_problem_, "Losses of every problem too").group(kOutputGroup);

@@ -53,8 +53,8 @@ class TableExport final : public Command {
   std::string name() const override { return std::string(to_string(format_)); }
   std::string description() const override {
     return format_ == ForeignFormat::kT4
-               ? "What searches measured as T4 result files, a file for each problem and template"
-               : "The same as caches that Kernel Tuner simulates in or goes on from";
+               ? "Write what searches measured as T4 result files, one per problem and template"
+               : "Write what searches measured as caches of Kernel Tuner";
   }
   std::string examples() const override {
     return fmt::format("pgtune export {} tables --problem '4096x4096x4096 bf16'", name());

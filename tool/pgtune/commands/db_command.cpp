@@ -37,7 +37,7 @@ class VacuumCommand final : public Command {
  public:
   std::string name() const override { return "vacuum"; }
   std::string description() const override {
-    return "Give the space of dropped results back; says the sizes before and after";
+    return "Return the space of dropped results, and print the sizes before and after";
   }
   std::string examples() const override {
     return "pgtune db vacuum\n"

@@ -120,7 +120,7 @@ class DumpCommand final : public Command {
 class PruneCommand final : public Command {
  public:
   std::string name() const override { return "prune"; }
-  std::string description() const override { return "Drop sessions that are no longer wanted; --dry-run says which"; }
+  std::string description() const override { return "Drop sessions that are no longer wanted; --dry-run lists them"; }
   std::string examples() const override {
     return "pgtune db prune --unfinished --dry-run\n"
            "pgtune db prune --keep 3\n"
@@ -136,10 +136,10 @@ class PruneCommand final : public Command {
                  "With --keep: count sessions of all boards of one class of GPU together, for a file with one result "
                  "a problem");
     app.add_flag("--unfinished", rules_.unfinished,
-                 "Drop sessions that were killed: not finished, and nothing written for an hour. A later search would "
-                 "have used their trials");
+                 "Drop sessions that were killed: unfinished, and nothing written for an hour; later searches lose "
+                 "their trials");
     app.add_flag("--recorded", rules_.recorded, "Drop sessions that are recorded answers");
-    app.add_flag("--dry-run", dry_run_, "Say what would go and change nothing");
+    app.add_flag("--dry-run", dry_run_, "Print what would go, and change nothing");
     add_json_option(app, json_);
   }
 

@@ -25,6 +25,13 @@
 namespace pgtune::tool {
 namespace {
 
+constexpr const char* kHeaderExamples =
+    "pgtune export header -o best_gemm.hpp\n"
+    "pgtune export header --operation softmax -o best_softmax.hpp\n"
+    "pgtune export header --on H200 --namespace my::gemm\n"
+    "pgtune export header --guess shapes.txt -o best_gemm.hpp\n"
+    "pgtune export header --library best_gemm";
+
 class ExportCommand final : public Command {
  public:
   explicit ExportCommand(std::vector<std::unique_ptr<Command>> forms) {
@@ -33,12 +40,7 @@ class ExportCommand final : public Command {
   std::string name() const override { return "export"; }
   std::string description() const override { return "Write the winners as code, or what was measured for other tools"; }
   std::string examples() const override {
-    std::string lines =
-        "pgtune export header -o best_gemm.hpp\n"
-        "pgtune export header --operation softmax -o best_softmax.hpp\n"
-        "pgtune export header --on H200 --namespace my::gemm\n"
-        "pgtune export header --guess shapes.txt -o best_gemm.hpp\n"
-        "pgtune export header --library best_gemm";
+    std::string lines = kHeaderExamples;
     for (const auto& [form, line] : forms_) lines += "\n" + form->examples();
     return lines;
   }
@@ -47,6 +49,7 @@ class ExportCommand final : public Command {
     app.require_command();
     CommandLine header =
         app.add_command("header", "Write a C++17 header: the kernels, with the code that selects and launches them");
+    header.add_examples(kHeaderExamples);
     filter_.add_to(header);
     header.add_option("-o,--output", output_, "File to write (default: standard output)").option_text("FILE");
     header
@@ -84,6 +87,7 @@ class ExportCommand final : public Command {
                        "--operation"});
     for (auto& [form, line] : forms_) {
       line = app.add_command(form->name(), form->description());
+      line->add_examples(form->examples());
       form->add_options(*line);
     }
   }

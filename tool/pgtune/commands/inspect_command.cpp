@@ -107,7 +107,7 @@ class InspectCommand final : public Command {
     add_template_option(app, template_);
     add_device_or_architecture_option(app, device_);
     app.add_flag("--counters", counters_,
-                 "Launch it on a GPU under the toolkit's profiler (ncu), for its hardware counters beside cuBLASLt's");
+                 "Read hardware counters of the variant and of cuBLASLt with the toolkit's profiler (ncu)");
     app.add_flag("--sass", sass_, "Also print the machine code").group(kOutputGroup);
     add_json_option(app, json_);
   }

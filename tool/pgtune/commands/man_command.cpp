@@ -113,7 +113,7 @@ The program pgtune\-worker, where it is neither beside pgtune nor in libexec.
 A CUDA Toolkit, or a folder with NVRTC and cuBLASLt, that is looked into before any other.
 .TP
 .B PGTUNE_NVDISASM, PGTUNE_NCU, PGTUNE_FATBINARY, PGTUNE_CXX
-The disassembler for inspect, the profiler for ladder, what compresses the kernels of export header, and the compiler that it verifies the header with.
+The disassembler for inspect, the profiler for \-\-counters, what compresses the kernels of export header, and the compiler that it verifies the header with.
 .TP
 .B CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, VIRTUAL_ENV, CONDA_PREFIX
 Looked into for CUDA's libraries, in the order that pgtune doctor prints.

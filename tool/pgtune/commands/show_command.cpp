@@ -63,7 +63,7 @@ class ShowCommand final : public Command {
   void add_options(CommandLine& app) override {
     filter_.add_to(app);
     app.add_flag("--explain", explain_,
-                 "Say step by step how each verdict came about, and what hardware counters say, where they were read")
+                 "Explain each verdict step by step, with hardware counters where they were read")
         .group(kOutputGroup);
     add_json_option(app, json_);
   }

@@ -139,7 +139,7 @@ session::Budget parse_budget(const std::string& text) {
 }
 
 Option add_strategy_option(CommandLine& app, std::string& strategy) {
-  std::string description = "Which variants come first:";
+  std::string description = "Order of variants:";
   for (const search::StrategyInfo& info : search::strategies())
     description += fmt::format("{} {}{} ({})", &info == &search::strategies().front() ? "" : ";", info.name,
                                info.name == search::kDefaultStrategy ? ", the default" : "", info.description);
