@@ -6,9 +6,7 @@ tutorial works from its first step to its last without a GPU.
 usage: docs_test.py links SOURCE_DIR
        docs_test.py commands SOURCE_DIR PGTUNE FAKE_WORKER FEW   (each command of README.md and docs/; FEW: pgtune of few recordings)
        docs_test.py tutorial SOURCE_DIR PGTUNE               (docs/tutorial.md in its order, on recordings)
-       docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/how-to/operation.md has typed in)
-       docs_test.py tables SOURCE_DIR PGTUNE                 (tables that scripts/suite-table prints from what ships)
-       docs_test.py reference SOURCE_DIR PGTUNE              (docs/reference has every option and every field)"""
+       docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/operations.md has typed in)"""
 import glob
 import os
 import re
@@ -229,51 +227,8 @@ def check_operation(source, program, worker):
     return wrong
 
 
-def check_tables(source, program):
-    """Below a line <!-- suite-table: DATABASE SHAPES --> stands what scripts/suite-table prints of them."""
-    wrong, found = [], 0
-    for page in pages(source):
-        text = open(page, encoding="utf-8").read()
-        for marked in re.finditer(r"<!-- suite-table: (\S+) (\S+) -->\n\n?", text):
-            found += 1
-            files = [os.path.join(source, name) for name in marked.groups()]
-            done = subprocess.run([os.path.join(source, "scripts", "suite-table"), "--pgtune", program, *files],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-            name = f"{os.path.relpath(page, source)}: the table of {marked.group(1)}"
-            if done.returncode != 0:
-                wrong.append(f"{name} cannot be made: {done.stderr[-400:]}")
-                continue
-            written = text[marked.end():].split("\n")
-            for line, (expected, stands) in enumerate(zip(done.stdout.rstrip("\n").split("\n"), written)):
-                if stands != expected:
-                    wrong.append(f"{name}, line {line + 1}: it is '{expected}', and there stands '{stands}'")
-    return wrong + ([] if found >= 2 else [f"only {found} tables were found"])
-
-
-def check_reference(source, program):
-    """The list of commands is what the program prints, and the formats have every field that is read."""
-    def page(name):
-        with open(os.path.join(source, "docs", "reference", name), encoding="utf-8") as file:
-            return file.read()
-
-    wrong, fields = [], 0
-    made = subprocess.run([os.path.join(source, "scripts", "generate-commands"), program], stdout=subprocess.PIPE, text=True, check=True).stdout
-    if made != page("commands.md"):
-        wrong.append("commands.md is not what the program prints: run scripts/generate-commands")
-    for folder, name in (("template", "template-format.md"), ("operation", "operation-format.md")):
-        named = set(re.findall(r"\w+", " ".join(re.findall(r"`[^`\n]+`", page(name)))))
-        for path in glob.glob(os.path.join(source, "tuner", folder, "*.cpp")):
-            with open(path, encoding="utf-8") as file:
-                read = re.findall(r"expect_fields\(\{(.*?)\}\)", file.read(), re.S)
-            for field in re.findall(r'"(\w+)"', " ".join(read)):
-                fields += 1
-                if field not in named:
-                    wrong.append(f"{name} does not have the field '{field}' of {os.path.basename(path)}")
-    return wrong + ([] if fields > 100 else [f"only {fields} fields were found"])
-
-
-CHECKS = {"links": check_links, "tables": check_tables, "commands": check_commands, "tutorial": check_tutorial,
-          "operation": check_operation, "reference": check_reference}
+CHECKS = {"links": check_links, "commands": check_commands, "tutorial": check_tutorial,
+          "operation": check_operation}
 if len(sys.argv) < 3 or sys.argv[1] not in CHECKS:
     sys.exit(__doc__)
 problems = CHECKS[sys.argv[1]](*sys.argv[2:])

@@ -370,7 +370,7 @@ ci_tree() {
   stand_in apt-get 'exit 0'
   stand_in cmake 'exit 0'
 }
-ci_scripts="scripts/lint scripts/test-bare scripts/setup tests/browser/run scripts/test-slurm scripts/test-wheel scripts/sanitize scripts/fuzz scripts/mutate"
+ci_scripts="scripts/lint scripts/figures scripts/test-bare scripts/setup tests/browser/run scripts/test-slurm scripts/test-wheel scripts/sanitize scripts/fuzz scripts/mutate"
 ci_step() {  # SCRIPT COMMANDS
   printf '#!/bin/sh\necho "%s $*" >>ran\n%s\n' "$1" "$2" >"$tree/$1"
   chmod +x "$tree/$1"
@@ -380,7 +380,7 @@ ci_runs_every_step_and_keeps_the_screenshots() {
   ci_tree
   expect 0 .ci/run
   local ran
-  for ran in "scripts/lint " "scripts/test-bare " "scripts/test-slurm " "scripts/test-wheel --prebuilt" "scripts/sanitize address .*tool_test" \
+  for ran in "scripts/lint " "scripts/figures --check" "scripts/test-bare " "scripts/test-slurm " "scripts/test-wheel --prebuilt" "scripts/sanitize address .*tool_test" \
              "scripts/sanitize thread .*device_test" "scripts/fuzz --seconds 5" "scripts/mutate --touched"; do
     grep -qx -- "$ran.*" "$tree/ran" || fail "'$ran' did not run"
   done
@@ -454,6 +454,41 @@ sanitize_gpu_leaves_nothing_running_where_it_is_interrupted() {
 }
 
 # --- validation suites ------------------------------------------------------------------------------------------------
+# --- figures ----------------------------------------------------------------------------------------------------------
+figures_writes_pages_and_finds_what_differs() {
+  command -v python3 >/dev/null || exit 77
+  mkdir -p "$tree/docs"
+  cp -r "$source/docs/results" "$tree/docs/"
+  printf '%s\n' 'Median <!-- figures:value int8 median -->2<!-- /figures -->.' '<!-- figures:rows int8 problem -->' \
+    'An example: `<!-- figures:any -->`.' >"$tree/README.md"
+  expect 1 scripts/figures --check
+  says "figures: README.md: figures:rows has no <!-- /figures --> after it"
+  sed -i 's/^An/<!-- \/figures --> An/' "$tree/README.md"
+  expect 1 scripts/figures --check
+  says "README.md is not what docs/results gives"
+  printf '\033[1mfast\033[0m & 10%%\r\033[32mfaster\033[0m <1>\n' >"$tree/docs/results/search.txt"
+  expect 0 scripts/figures
+  expect 0 scripts/figures --check
+  grep -q 'Median <!-- figures:value int8 median -->1.0[0-9]*<!-- /figures -->\.' "$tree/README.md" || fail "no median: $(cat "$tree/README.md")"
+  grep -qx '| 2048x2048x2048 nt |' "$tree/README.md" || fail "no table: $(cat "$tree/README.md")"
+  grep -q '#116329.*>faster<' "$tree/docs/results/search-light.svg" || fail "no green word"
+  ! grep -q '>fast<' "$tree/docs/results/search-light.svg" || fail "what was written over is shown"
+  local wrong
+  for wrong in 's/^# commit: .*/# commit: ?/=int8.csv does not say commit' 's/nt,int8,1.090/nt,int8,1.190/=README.md is not what'; do
+    cp "$source/docs/results/int8.csv" "$tree/docs/results/int8.csv"
+    sed -i "${wrong%=*}" "$tree/docs/results/int8.csv"
+    expect 1 scripts/figures --check
+    says "${wrong##*=}"
+  done
+  sed -i 's/figures:rows int8/figures:rows int9/' "$tree/README.md"
+  expect 1 scripts/figures --check
+  says "there is no docs/results/int9.csv"
+  sed -i 's/figures:rows int9/figures:columns int8/' "$tree/README.md"
+  expect 1 scripts/figures --check
+  says "there is no figure columns"
+  expect 2 scripts/figures --chec
+}
+
 validation_suites_are_as_drawn() {
   command -v python3 >/dev/null || exit 77
   mkdir -p "$tree/configs"
