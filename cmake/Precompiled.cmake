@@ -1,7 +1,7 @@
 # Much of a file's compile time is reading the same headers. Each set of them is compiled once and read by every target
-# with the same flags; a file includes what it uses all the same (scripts/lint --alone compiles it without). Measured in
-# docs/measurements/build.md, also why two headers are in no set: each file that reads nlohmann/json.hpp or CLI/CLI.hpp pays again for
-# what their inline functions instantiate (0.4 and 3 s), precompiled or not. So few files read those.
+# with the same flags; a file includes what it uses all the same (scripts/lint --alone compiles it without). Two
+# headers are in no set: each file that reads nlohmann/json.hpp or CLI/CLI.hpp pays again for what their inline functions instantiate
+# (0.4 and 3 s), precompiled or not. So few files read those.
 set(pgtune_standard_headers <algorithm> <array> <chrono> <cstdint> <filesystem> <functional> <map> <memory> <optional>
     <set> <span> <string> <string_view> <utility> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
 

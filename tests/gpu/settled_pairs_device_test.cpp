@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What settled samples say at the power cap, beside windows of seconds of each contender alone: a GPU's own evidence
-// for docs/measurements/power-cap.md, printed as tables.
+// for docs/explanation/measuring.md, printed as tables.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

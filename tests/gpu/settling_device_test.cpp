@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How a kernel's time settles at the power cap after a switch and after idling: a GPU's own evidence for
-// docs/measurements/power-cap.md, printed as tables.
+// docs/explanation/measuring.md, printed as tables.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

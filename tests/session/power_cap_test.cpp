@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What short and settled samples say of two contenders at a GPU's power limit, after docs/measurements/power-cap.md.
+// What short and settled samples say of two contenders at a GPU's power limit, after docs/explanation/measuring.md.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -13,7 +13,7 @@ namespace pgtune::session {
 
 inline constexpr double kAlone_s = 0.2068e-3;
 /// In short samples the rival is 3 % faster than the best one, alone it is 1.4 % slower
-/// (docs/measurements/power-cap.md).
+/// (docs/explanation/measuring.md).
 inline constexpr const char* kRivalKey = "A=4,B=3";
 inline constexpr double kRatioAlone = 0.986, kAtTheSameClock = 1.03;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What residual-and-pitch.md and few-tiles.md of docs/measurements measured, in gemm_wgmma's preset and the order of
-// its cost.
+// What was measured of residuals, rows at any pitch, few tiles and long sums (docs/results/residual-and-pitch.csv and
+// long-sums.csv), in gemm_wgmma's preset and the order of its cost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -178,7 +178,7 @@ TEST(WgmmaSpace, EveryWinnerIsInThePresetOfSomeProblem) {
   EXPECT_TRUE(is_tried(wgmma().default_variant(), {Dtype::kBf16, "nt"}));
 }
 
-// A rule that saves time elsewhere must not keep out what has won where it was tried (docs/measurements/wgmma-log.md).
+// A rule that saves time elsewhere must not keep out what has won where it was tried.
 TEST(WgmmaSpace, ThePresetHoldsWhatHasWon) {
   const struct {
     Dtype dtype;

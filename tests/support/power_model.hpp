@@ -17,7 +17,7 @@ struct PowerLoad {
   double joules_per_cycle = 0;
 };
 
-/// The power regulation, fitted to what one H200 does at 700 W (docs/measurements/power-cap.md, sections 1 and 2).
+/// The power regulation, fitted to what one H200 does at 700 W (docs/explanation/measuring.md).
 struct PowerGpu {
   double cap_w = 700, top_hz = 1.98e9, reference_hz = 1.4e9;
   /// The regulator sees the board's power averaged with this time constant and moves the clock by `gain` times the

@@ -54,7 +54,7 @@ TEST(SettledClocks, ARaceHasWhatItsEntrantsWereScreenedWith) {
 
 TEST(SettledClocks, ShortSamplesSayNothing) { EXPECT_THAT(races_of("tf32"), SizeIs(0)); }
 
-/// The figure of docs/measurements/search-log.md, as far as a test can hold it.
+/// What learnt clocks are for, as far as a test can hold it.
 TEST(SettledClocks, OfAnotherShapeOrderARaceBetterThanCyclesDo) {
   std::vector<SettledRace> races;
   for (const char* name : {"bf16-settled", "e4m3-settled", "tf32-settled"}) {

@@ -14,7 +14,7 @@ enum class Sampling {
 [[nodiscard]] EnumTable<Sampling> enum_table(Sampling sampling);
 
 /// Least lead-in of a settled sample after a pause of the GPU, for which an idle one saves up under the power cap
-/// (docs/measurements/power-cap.md, section 4).
+/// (docs/explanation/measuring.md).
 inline constexpr double kLeadInAfterIdling_s = 2;
 
 /// Lengths of a round's samples.

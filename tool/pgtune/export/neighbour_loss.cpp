@@ -87,8 +87,7 @@ struct HeldOut {
 
 /// The q-quantile of `all` losses of which those in `known` are the smallest; nothing where it is none of them. What a
 /// search leaves untried is what it expects little of, so that the tried ones alone would tell too small a loss: 2.3 %
-/// of the best were told of 21 untuned problems, which then ran at 0.952 of cuBLASLt's first choice
-/// (docs/measurements/validation-suite.md).
+/// of the best were told of 21 untuned problems, which then ran at 0.952 of cuBLASLt's first choice.
 std::optional<double> quantile_of_all(const std::vector<double>& known, int all, double q) {
   const double place = q * (all - 1), last = static_cast<double>(known.size()) - 1;
   if (known.empty() || std::ceil(place) > last) return std::nullopt;

@@ -59,7 +59,7 @@ struct SettlingPoint {
 
 /// When a load has run for so long that the GPU's clock no longer moves. At the power cap the clock follows the power
 /// of the last tenth of a second: a sample that begins earlier runs at the clock that its predecessor earned.
-/// docs/measurements/power-cap.md shows the curves that these come from.
+/// docs/results/power-cap-*.csv hold the curves that these come from.
 struct SettlingRule {
   /// Pieces and the window suit `least_s`: a tenth of a second of lead-in has only tenths of that to compare.
   explicit SettlingRule(double lead_in_s)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How many contenders and rounds race, final and confirm rounds have, how long their samples are, by whether the
 // problem meets the power cap, and how long all that takes. The lengths of settled samples come from
-// docs/measurements/power-cap.md.
+// docs/explanation/measuring.md.
 #pragma once
 
 #include <cstddef>

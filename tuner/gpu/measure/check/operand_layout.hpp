@@ -68,7 +68,7 @@ void put_in_place_of_absent(const OperationProblem& operation, std::vector<Place
 
 /// Lines that are read once and evict first make room for each other, so that of a rotation a part as large as L2 may
 /// outlast the turn and be found again: of four times L2 a quarter
-/// (docs/measurements/trusted-numbers.md#a-hint-that-kept-operands-in-l2-within-a-sample). Of 64 times it is
+/// (docs/explanation/measuring.md). Of 64 times it is
 /// 1.6 % at most, where neither cap is met.
 inline constexpr std::int64_t kRotatedL2s = 64;
 
