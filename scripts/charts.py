@@ -62,7 +62,8 @@ def ratios_chart(shade, suites):
     drawing = Drawing(960, 400, THEMES[shade], "Speed against cuBLASLt's best algorithm on the validation suites")
     ticks = [(value, f"{value:g}") for value in (0.8, 0.9, 1, 1.2, 1.5, 2, 3, 4)]
     place = drawing.axes((50, 40, 470, 290), "Speed over cuBLASLt's best, by size of the product", (1e5, 1e13), (0.78, 4.2),
-                         [(1e5, "10⁵"), (1e7, "10⁷"), (1e9, "10⁹"), (1e11, "10¹¹"), (1e13, "10¹³")], ticks, "operations (2 M N K)", "xy")
+                         [(1e5, "10⁵"), (1e7, "10⁷"), (1e9, "10⁹"), (1e11, "10¹¹"), (1e13, "10¹³")], ticks,
+                         "operations (2 M N K)", "xy")
     drawing.line([place(1e5, 1), place(1e13, 1)], "text", 1.5)
     for dtype, rows in suites:
         for operations, ratio, aligned in rows:
@@ -100,13 +101,15 @@ def power_cap_chart(shade, problem, samples, by_length, finals):
         drawing.dot(*place(at, float(row["mhz"])), color, row["contender"] == "cuBLASLt")
         if row["watts"]:
             drawing.dot(*watts(at, float(row["watts"])), color, row["contender"] == "cuBLASLt")
-    for x, color, words in ((480, "e4m3", "screening: short samples"), (660, "tf32", "race: 0.1 s"), (770, "bf16", "final: settled, 0.25 s")):
+    for x, color, words in ((480, "e4m3", "screening: short samples"), (660, "tf32", "race: 0.1 s"),
+                            (770, "bf16", "final: settled, 0.25 s")):
         drawing.dot(x, 26, color)
         drawing.text(x + 8, 30, words, color="faint")
     drawing.text(930, 62, "hollow: cuBLASLt", "end", "faint")
     blocks, alone_row = by_length[:-1], by_length[-1]
     place = drawing.axes((60, 410, 380, 230), "A ratio by the length of the samples", (2, 1000), (0.96, 1.08),
-                         [(ms, str(ms)) for ms in (2, 10, 50, 200, 1000)], [(v / 100, f"{v / 100:.2f}") for v in (96, 98, 100, 102, 104, 106, 108)],
+                         [(ms, str(ms)) for ms in (2, 10, 50, 200, 1000)],
+                         [(v / 100, f"{v / 100:.2f}") for v in (96, 98, 100, 102, 104, 106, 108)],
                          "ms; dashed: each alone for seconds", "x")
     for key, color, words in (("two_loads", "bf16", "two loads"), ("two_algorithms", "e4m3", "two algorithms")):
         alone = float(alone_row[key])
