@@ -9,10 +9,10 @@
 
 namespace pgtune::search {
 
-/// The mean logarithm of the best found time over the best of all `variants`, after `tried` of them (at least 1). If
-/// the best few found are close together, there is little better to find. `gap`: the logarithm of the fifth fastest's
-/// time over the fastest's; `deviation`: the standard deviation of predictions on problems not used for fitting. Fitted
-/// in simulations; docs/strategies.md compares the estimate with actual misses.
+/// The mean logarithm of the best found over the best of all `variants` after `tried` of them (at least 1): where the
+/// best few found lie close together there is little better to find. `gap`: the logarithm of the fifth fastest's time
+/// over the fastest's; `deviation`: how far expectations are off on problems they were not fitted to. Fitted in
+/// simulations: pgtune simulate --leave-out prints it beside what was missed.
 [[nodiscard]] double expected_missed(double gap, double deviation, std::size_t tried, std::size_t variants);
 
 /// The rule by which a search ends early: the rest of the presets is expected to gain less than the margin of ties

@@ -28,7 +28,7 @@ class GuidedStrategy final : public Strategy {
   GuidedStrategy(const std::vector<Group>& groups, const std::vector<std::size_t>& first, std::uint64_t seed);
 
   static constexpr std::size_t kRandomEvery = 4;
-  /// In one recorded problem the winner's template was this far behind (docs/strategies.md).
+  /// In one of the recorded problems was the winner's template behind by as much.
   static constexpr double kBehind = 2;
 
   [[nodiscard]] std::optional<std::size_t> next() override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The order in which a search tries variants. docs/strategies.md says how to add one.
+// The order in which a search tries variants. docs/contributing/extending.md says how to add one.
 #pragma once
 
 #include <cstddef>
