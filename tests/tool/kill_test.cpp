@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SIGKILL of pgtune, or of one of its workers, at random points of a search, and the search resumed: the database is
 // sound, nothing that was stored is measured again, and the end is that of a search nobody disturbed. PGTUNE_KILLS sets
-// how many kills (of each kind where there are several); docs/reliability.md has the figures of a long run.
+// how many kills (of each kind where there are several); docs/explanation/reliability.md says how to run many.
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
