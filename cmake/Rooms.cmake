@@ -1,4 +1,5 @@
-# Rooms that stand on the core (docs/architecture.md): folders of PGTUNE_ROOMS, each with libraries and tests of its own.
+# Rooms that stand on the core (docs/contributing/architecture.md): folders of PGTUNE_ROOMS, each with libraries and tests
+# of its own.
 # pgtune_link_rooms(TARGET NAMESPACE HEADER REGISTRY SUFFIX [ROOM...]) links pgtune_<room><suffix> of each room that has
 # such a library into the program, and generates `REGISTRY rooms()` of the namespace, which HEADER declares. Each library
 # defines `void register_<room>(REGISTRY&)` there.

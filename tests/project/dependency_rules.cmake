@@ -1,4 +1,4 @@
-# Fails when a file includes what its room may not use (docs/architecture.md, "Rooms"), when a room of the rules has no files,
+# Fails when a file includes what its room may not use (docs/contributing/architecture.md, "Rooms"), when a room of the rules has no files,
 # because its rule would hold for anything then, and when a folder of tuner/ or tool/pgtune/ is in no rule. Nothing includes
 # a room that stands on the core (ROOMS) but that room itself.
 # Run as: cmake -DSOURCE_DIR=<tree> "-DROOMS=<room;...>" -P dependency_rules.cmake

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What rooms that stand on the core add to the program (docs/architecture.md, "Rooms that stand on the core").
+// What rooms that stand on the core add to the program (docs/contributing/architecture.md, "Rooms that stand on the
+// core").
 #pragma once
 
 #include <memory>

@@ -65,8 +65,8 @@ namespace pgtune::worker {
 ///   timers         {"event_floor_s", "globaltimer_step_s"} or {"problem"}
 [[nodiscard]] std::string doctor_line(const std::string& gpu);
 
-/// Roles that rooms add (docs/architecture.md, "Rooms that stand on the core"), by name; called after the process was
-/// tied to its parent.
+/// Roles that rooms add (docs/contributing/architecture.md, "Rooms that stand on the core"), by name; called after the
+/// process was tied to its parent.
 using RoomRoles = std::map<std::string, std::function<Result<void>(const WorkerOptions&, LineChannel&)>>;
 
 /// Of the rooms that this program was built with: generated (cmake/Rooms.cmake).
