@@ -5,8 +5,9 @@ tutorial works from its first step to its last without a GPU.
 
 usage: docs_test.py links SOURCE_DIR
        docs_test.py commands SOURCE_DIR PGTUNE FAKE_WORKER FEW   (each command of README.md and docs/; FEW: pgtune of few recordings)
-       docs_test.py tutorial SOURCE_DIR PGTUNE               (docs/tutorial.md in its order, on recordings)
-       docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/operations.md has typed in)"""
+       docs_test.py tutorial SOURCE_DIR PGTUNE               (docs/tutorial.md in its order, on recordings; what it and README.md show)
+       docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/operations.md has typed in)
+       docs_test.py tables SOURCE_DIR PGTUNE                 (tables that scripts/suite-table prints from what ships)"""
 import glob
 import os
 import re
@@ -61,8 +62,8 @@ def check_links(source):
                 wrong.append(f"{os.path.relpath(page, source)}: {target}: no such heading")
     # Every page is reachable from the index.
     index = open(os.path.join(source, "docs", "README.md"), encoding="utf-8").read()
-    for page in glob.glob(os.path.join(source, "docs", "*.md")):
-        name = os.path.basename(page)
+    for page in glob.glob(os.path.join(source, "docs", "**", "*.md"), recursive=True):
+        name = os.path.relpath(page, os.path.join(source, "docs"))
         if name != "README.md" and f"({name})" not in index:
             wrong.append(f"docs/README.md does not list {name}")
     if links < 20:
@@ -70,14 +71,40 @@ def check_links(source):
     return wrong
 
 
-def commands_of(page):
-    """The pgtune commands of a page's sh blocks, without comments, each a list of words."""
-    text = open(page, encoding="utf-8").read()
-    for block in re.findall(r"```sh\n(.*?)```", text, re.S):
+def steps_of(text):
+    """The pgtune commands of a page's sh and console blocks, without comments, each a list of words with the lines that a
+    console block shows of its output."""
+    for kind, block in re.findall(r"```(sh|console)\n(.*?)```", text, re.S):
+        shown = []
         for line in block.replace("\\\n", " ").splitlines():
-            words = line.split(" > ")[0].strip()
-            if re.match(r"(scripts/|build/bin/)?pgtune ", words):
-                yield shlex.split(words.replace("$(hostname)", "host"), comments=True)[1:]
+            words = line.removeprefix("$ ").split(" > ")[0].strip()
+            if (kind == "sh" or line.startswith("$ ")) and re.match(r"(scripts/|build/bin/)?pgtune ", words):
+                shown = []
+                yield shlex.split(words.replace("$(hostname)", "host"), comments=True)[1:], shown
+            elif kind == "console":
+                shown.append(line)
+
+
+def commands_of(page):
+    return [words for words, _ in steps_of(open(page, encoding="utf-8").read())]
+
+
+def not_printed(shown, printed):
+    """The first lines of `shown` that are not in `printed` where they should be, but for numbers and the width of columns: `...`
+    stands for lines left out. Nothing: all are there."""
+    def plain(lines):
+        return [" ".join(re.sub(r"\d+(\.\d+)?", "0", line).split()) for line in lines]
+
+    lines, position = plain(printed.rstrip().splitlines()), 0
+    parts = [part.strip("\n").split("\n") if part.strip() else [] for part in re.split(r"^\.\.\.$", "\n".join(shown), flags=re.M)]
+    for number, part in enumerate(parts):
+        starts = [position] if number == 0 else range(position, len(lines) + 1)
+        if number > 0 and number == len(parts) - 1 and part:
+            starts = [max(position, len(lines) - len(part))]
+        position = next((start + len(part) for start in starts if lines[start:start + len(part)] == plain(part)), None)
+        if position is None:
+            return part
+    return [] if parts[-1] == [] or position == len(lines) else ["the end"]
 
 
 def files_of(page):
@@ -177,19 +204,31 @@ def check_commands(source, program, worker, few):
     return wrong + ([f"only {run} commands were found"] if run < 20 else [])
 
 
-def check_tutorial(source, program):
-    place, wrong, run = Place(source, program, "/nowhere/pgtune-worker"), [], 0
-    text = open(os.path.join(source, "docs", "tutorial.md"), encoding="utf-8").read()
-    without_gpu = os.path.join(place.folder, "without-gpu.md")
-    with open(without_gpu, "w", encoding="utf-8") as file:
-        file.write(text.split("## With a GPU")[0])
-    said = ""
-    for words in commands_of(without_gpu):
+def check_shown(place, name, text):
+    """Runs a page's steps in their order; what is wrong with them, and all that they printed, by step."""
+    wrong, said = [], []
+    for words, shown in steps_of(text):
         done = place.run(words)
-        run += 1
-        said += done.stdout + done.stderr
+        said.append(done.stderr + done.stdout)
+        missing = not_printed(shown, said[-1]) if shown else []
         if done.returncode != 0:
-            wrong.append(f"tutorial: pgtune {' '.join(words)} ends with {done.returncode}: {done.stderr[-400:]}")
+            wrong.append(f"{name}: pgtune {' '.join(words)} ends with {done.returncode}: {done.stderr[-400:]}")
+        elif missing:
+            wrong.append(f"{name}: pgtune {' '.join(words)} does not print there:\n" + "\n".join(missing))
+    return wrong, said
+
+
+def check_tutorial(source, program):
+    readme = "\n".join(re.findall(r"```console\n.*?```", open(os.path.join(source, "README.md"), encoding="utf-8").read(), re.S))
+    place = Place(source, program, "/nowhere/pgtune-worker")
+    wrong, said = check_shown(place, "README.md", readme)
+    place.remove()
+    if len(said) != 1:
+        wrong.append(f"README.md shows the output of {len(said)} commands and not of one")
+    place = Place(source, program, "/nowhere/pgtune-worker")
+    text = open(os.path.join(source, "docs", "tutorial.md"), encoding="utf-8").read()
+    failed, said = check_shown(place, "tutorial", text.split("## With a GPU")[0])
+    wrong, run, said = wrong + failed, len(said), "".join(said)
     for written in ("report.html",):
         if not os.path.exists(os.path.join(place.folder, written)):
             wrong.append(f"tutorial: {written} was not written")
