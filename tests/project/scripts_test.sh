@@ -46,6 +46,35 @@ lint_checks_what_git_lists() {
   [ "$(grep -v '^-' "$work/formatted")" = "$(printf '%s\n' a.cpp 'folder/b c.hpp')" ] || fail "checked: $(cat "$work/formatted")"
 }
 
+lint_limits_words_and_sentences() {
+  command -v python3 >/dev/null || exit 77
+  stand_in_formatter
+  stand_in git 'echo a.cpp'
+  mkdir -p "$tree/docs/contributing" "$tree/docs/reference"
+  repeat() { local i; for ((i = 0; i < $2; ++i)); do printf '%s ' "$1"; done; }
+  refused() { expect 1 scripts/lint; says "check-prose: $1"; rm "$tree/README.md" "$tree/docs"/*/*.md; }
+  repeat "A sentence of five words." 200 >"$tree/README.md"
+  # Code, tables and markers are no sentences, and a command with its options is one word.
+  { repeat "word" 39; printf '`scripts/lint --fix`.\n\n'; repeat "Two words." 40; printf '\n```sh\n'; repeat "word" 50
+    printf '\n```\n\n| '; repeat "word" 50; printf '|\n'; } >"$tree/docs/contributing/architecture.md"
+  repeat "word" 50 >"$tree/docs/reference/commands.md"
+  expect 0 scripts/lint
+  echo "More." >>"$tree/README.md"
+  refused "README.md has 1001 words, and 1000 are its limit"
+  { repeat "word" 41; echo .; repeat "Two words." 40; } >"$tree/README.md"
+  cp "$tree/README.md" "$tree/docs/contributing/any.md"
+  refused "docs/contributing/any.md: a sentence of 41 words, and 40 is the limit: word word"
+  { repeat "word" 15; echo "word."; } >"$tree/README.md"
+  touch "$tree/docs/contributing/any.md"
+  refused "README.md: its sentences have 16.0 words in the mean, and 16 is the limit"
+  repeat "A sentence of five words." 401 >"$tree/docs/contributing/architecture.md"
+  touch "$tree/README.md"
+  refused "docs/contributing/architecture.md has 2005 words, and 2000 are its limit"
+  repeat "A sentence of five words." 5001 >"$tree/docs/contributing/any.md"
+  touch "$tree/README.md"
+  refused "README.md, CHANGELOG.md, CONTRIBUTING.md and docs/ have 25005 words together, and 25000 are their limit"
+}
+
 lint_alone_fails_where_git_does() {
   stand_in_formatter
   stand_in cmake 'exit 0'
