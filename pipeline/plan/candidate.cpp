@@ -117,8 +117,8 @@ std::string why_not_these_streams(const Candidate& candidate, std::size_t chunks
   return {};
 }
 
-/// Whether two copies follow each other in a stream, each of one piece of memory: of A and B of a chunk, or of a
-/// group's chunks in a lane.
+/// Whether two copies, each of one piece of memory, follow each other in a stream: A and B of a chunk, or a group's
+/// chunks in a lane.
 bool merges_copies(const StreamedProblem& streamed, const Candidate& candidate) {
   const auto pieces = [&](Matrix matrix) {
     return has_buffers(streamed, matrix, candidate) && has_whole_rows(streamed, matrix, candidate.cut) ? 1 : 0;
@@ -167,7 +167,7 @@ int compute_streams(const Candidate& candidate) {
 
 std::int64_t device_bytes(const StreamedProblem& streamed, const Candidate& candidate) {
   const Chunk largest{0, std::min(candidate.chunk, extent_of(streamed.problem, candidate.cut))};
-  // The last chunk may be another problem, with a kernel of its own.
+  // The last chunk may be another problem, with its own kernel.
   std::int64_t bytes = 2 * compute_streams(candidate) * kWorkspaceBytes;
   for (const Matrix matrix : kMatrices) {
     if (has_buffers(streamed, matrix, candidate)) {

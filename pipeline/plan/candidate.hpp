@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One way to drive the three workers of a pipeline: copy in, compute, copy out; and whether it makes sense and fits,
-// with the reason where it does not.
+// One way to drive the three workers of a pipeline: copy in, compute, copy out. Also the reason if it is illegal or
+// does not fit.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,13 @@ namespace pgtune::pipeline {
 /// The extent of the product that is cut into chunks.
 enum class Cut { kM, kN, kK };
 
-/// Which streams the operations of a chunk go to.
+/// The streams for the operations of a chunk.
 enum class StreamUse {
   kPerChunk,       ///< all of a chunk to one stream, chunks in turn to all streams
-  kLanes,          ///< copies in, kernels and copies out each to a stream of their own, tied by events
+  kLanes,          ///< copies in, kernels and copies out each to their own stream, tied by events
   kOneCopyLane,    ///< the same with both directions in one stream: as if there were one copy engine
-  kDefaultStream,  ///< copies as kPerChunk, kernels to the legacy default stream, which waits for all and is waited for
+  kDefaultStream,  ///< copies as in kPerChunk, kernels to the legacy default stream, which waits for all others and
+                   ///< they for it
 };
 
 /// Order in which the host issues a group of chunks: see Candidate::group().
@@ -30,7 +31,7 @@ enum class IssueOrder {
   kBreadthFirst,  ///< the group's copies in, then its kernels, then its copies out
 };
 
-/// Where streamed operands lie.
+/// The host memory of streamed operands.
 enum class HostMemory {
   kPageable,
   kPinned,         ///< cudaHostAlloc
@@ -65,7 +66,7 @@ struct Candidate {
   IssueOrder order = IssueOrder::kDepthFirst;
   HostMemory memory = HostMemory::kPinned;
   Submission submission = Submission::kLoop;
-  /// NUMA node of registered memory, on hosts with several; absent: wherever the thread runs that touches it first.
+  /// NUMA node of registered memory, on hosts with several; absent: that of the thread that touches it first.
   std::optional<int> host_node = {};
 
   template <typename Self, typename Visit>
@@ -82,25 +83,25 @@ struct Candidate {
   }
   friend bool operator==(const Candidate&, const Candidate&) = default;
 
-  /// Chunks that are issued step by step in breadth-first order: one for each stream that chunks take in turn. Lanes
-  /// have groups where copies are batched, and two of them have room, so that one is copied while the other is
+  /// Chunks that are issued step by step in breadth-first order: one for each stream that chunks take in turn. With
+  /// batched copies lanes have groups, too; the buffers hold two groups, so that one is copied while the other is
   /// computed.
   [[nodiscard]] int group() const;
   /// Equal exactly when candidates are: "M4096 per_chunk s3 b3 depth pinned loop", of a host's node "... registered
   /// loop n1".
   [[nodiscard]] std::string key() const;
-  /// For people, without what does not matter to it: "M 4096, 3 streams, 3 buffers, pinned".
+  /// For display, without irrelevant properties: "M 4096, 3 streams, 3 buffers, pinned".
   [[nodiscard]] std::string text() const;
 };
 
 struct Limits {
-  std::int64_t device_bytes = 0;  ///< memory that is free on the GPU
+  std::int64_t device_bytes = 0;  ///< free memory on the GPU
   std::int64_t pinned_bytes = 0;  ///< host memory that may be pinned at a time
   bool batched_copies = true;     ///< the driver has cudaMemcpyBatchAsync
 };
 
-/// Bytes on the GPU: operands that stay, whole copies of those that stream undivided, buffers, and two
-/// workspaces for each stream that launches kernels.
+/// Bytes on the GPU: resident operands, whole copies of those that stream undivided, buffers, and two workspaces for
+/// each stream that launches kernels.
 [[nodiscard]] std::int64_t device_bytes(const StreamedProblem& streamed, const Candidate& candidate);
 inline constexpr std::int64_t kWorkspaceBytes = std::int64_t{64} << 20;
 
@@ -110,7 +111,7 @@ inline constexpr std::int64_t kWorkspaceBytes = std::int64_t{64} << 20;
 /// Streams that launch kernels.
 [[nodiscard]] int compute_streams(const Candidate& candidate);
 
-/// Why not; empty where the candidate can run. The reason does not name the candidate.
+/// The reason; empty if the candidate can run. It does not name the candidate.
 [[nodiscard]] std::string why_illegal(const StreamedProblem& streamed, const Candidate& candidate,
                                       const Limits& limits);
 

@@ -101,7 +101,7 @@ std::vector<std::int64_t> chunk_extents(const Problem& problem, Cut cut) {
 namespace {
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 26;
-/// A GPU's float64 pipes do some 5 TFLOP/s in the reference kernel, which sums magnitudes beside products.
+/// A GPU's float64 pipes reach about 5 TFLOP/s in the reference kernel, which sums magnitudes as well as products.
 constexpr double kMostProducts = 1e12;
 
 }  // namespace

@@ -44,7 +44,7 @@ std::optional<std::vector<int>> allowed_nodes(const fs::path& proc) {
   return std::nullopt;
 }
 
-/// Whether a page can be had there and nowhere else.
+/// Whether a page can be bound to the node.
 bool can_choose(int node) {
   void* const page = ::mmap(nullptr, kNodePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return false;
@@ -98,7 +98,7 @@ std::vector<int> choosable_host_nodes() {
 bool prefer_node(void* memory, std::size_t bytes, int node) {
   if (node < 0 || node >= kMostHostNodes) return false;
   const unsigned long mask = 1UL << static_cast<unsigned>(node);
-  // The kernel takes one bit less than it is told there are.
+  // The kernel uses one bit less than the given number.
   return ::syscall(SYS_mbind, memory, bytes, kPreferred, &mask, kMostHostNodes + 1, 0) == 0;
 }
 

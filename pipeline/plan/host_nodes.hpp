@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// NUMA nodes of host memory: which there are, and memory of a given one. Linux system calls; no library.
+// NUMA nodes of host memory: their list, and memory on a given one. Uses Linux system calls; no library.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@
 
 namespace pgtune {
 
-/// "0-1,3" as 0, 1, 3, as the kernel writes lists; nothing where it is none. Numbers above kMostHostNodes are left out.
+/// Parses the kernel's lists: "0-1,3" is 0, 1, 3; nothing for other text. Numbers above kMostHostNodes are left out.
 [[nodiscard]] std::optional<std::vector<int>> parse_node_list(std::string_view text);
 inline constexpr int kMostHostNodes = 64;
 
-/// Nodes with memory that this process may use, ascending; nothing where the kernel does not tell. `proc` and `nodes`
+/// Nodes with memory that this process may use, ascending; nothing if the kernel does not list them. `proc` and `nodes`
 /// are /proc and /sys/devices/system/node outside tests.
 [[nodiscard]] std::vector<int> host_nodes(const std::filesystem::path& proc = "/proc",
                                           const std::filesystem::path& nodes = "/sys/devices/system/node");
 
-/// Those of them among which memory can be told to lie: none where there is but one, or where the system refuses, as
-/// containers may.
+/// The nodes to which memory can be bound: none if there is only one, or if the system (for example a container)
+/// refuses.
 [[nodiscard]] std::vector<int> choosable_host_nodes();
 
-/// Pages of [memory, memory + bytes) that nobody has touched yet come from the node as long as it has some; `memory`
-/// begins a page. Whether the system takes it.
+/// Makes untouched pages of [memory, memory + bytes) come from the node as long as it has free pages; `memory` must
+/// begin a page. Returns whether the system accepts it.
 [[nodiscard]] bool prefer_node(void* memory, std::size_t bytes, int node);
-/// Whether pages that were touched lie there: first, last, and one in each 16 MiB between.
+/// Whether touched pages are on the node: checks the first, the last, and one in each 16 MiB between.
 [[nodiscard]] bool lies_on_node(const void* memory, std::size_t bytes, int node);
 
 }  // namespace pgtune

@@ -14,7 +14,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr int kNone = -1;
 constexpr std::size_t kWorkers = 3;
 
-/// Works the schedule off event by event: a worker's rate depends on whether the other direction copies at the moment.
+/// Simulates the schedule event by event: a worker's rate depends on whether the other direction is copying.
 class Simulation {
  public:
   Simulation(const Machine& machine, const Candidate& candidate, const Schedule& schedule)
@@ -40,9 +40,9 @@ class Simulation {
  private:
   struct State {
     bool issued = false, done = false;
-    std::vector<int> after;  ///< operations that have to be done before
-    double wait_s = 0;       ///< of latency, or of a kernel all of it, left
-    double bytes = 0;        ///< left
+    std::vector<int> after;  ///< operations that must end before
+    double wait_s = 0;       ///< remaining latency, or all remaining time of a kernel
+    double bytes = 0;        ///< remaining
     double ready_s = 0;      ///< staged: when the ring buffer holds the data
   };
 
@@ -57,7 +57,7 @@ class Simulation {
     return machine_.one_copy_engine && operation(index).step == Step::kCopyOut ? 0 : step;
   }
 
-  /// The host makes the calls that it has come to by now.
+  /// Makes the host calls that are due.
   void issue() {
     while (next_ < count() && host_s_ <= now_) {
       if (blocked_on_ != kNone) {
@@ -91,7 +91,7 @@ class Simulation {
     }
   }
 
-  /// The operation before `index` that used the same buffer of the ring.
+  /// The last operation before `index` that used the same buffer of the ring.
   [[nodiscard]] int last_from_ring(int index) const {
     const Operation& wanted = operation(index);
     for (int i = index - 1; i >= 0; --i) {
@@ -121,7 +121,7 @@ class Simulation {
                              static_cast<double>(op.bytes_out) / (both ? rates.pinned_out_both : rates.pinned_out)});
   }
 
-  /// What streams make an operation wait for: the one before it in its stream, and the legacy default stream's
+  /// The stream dependencies of an operation: the one before it in its stream, and the legacy default stream's
   /// barriers.
   void find_predecessors() {
     std::map<int, int> last;  // by stream
@@ -170,8 +170,8 @@ class Simulation {
     return in ? (both ? rates.pinned_in_both : rates.pinned_in) : (both ? rates.pinned_out_both : rates.pinned_out);
   }
 
-  /// Seconds until something changes; infinity at the end. Not as a moment: what is left of a copy may be too little
-  /// to tell two moments apart.
+  /// Seconds until the next change; infinity at the end. This is a duration and not a point in time, because a copy's
+  /// remainder may be too short to change the time in floating point.
   [[nodiscard]] double until_next_event() const {
     double step_s = kNever;
     for (const int index : busy_) {
@@ -227,7 +227,7 @@ class Simulation {
   const Schedule& schedule_;
   std::vector<State> states_;
   Timeline timeline_;
-  std::array<std::vector<int>, kWorkers> queues_;  ///< what each worker has not begun, in the order of issue
+  std::array<std::vector<int>, kWorkers> queues_;  ///< operations that each worker has not begun, in the order of issue
   std::array<int, kWorkers> busy_{kNone, kNone, kNone};
   const double before_copy_s_ = before_copy(machine_.rates, candidate_);
   double now_ = 0, host_s_ = 0, drained_s_ = 0;
@@ -247,7 +247,8 @@ double compute_time(const ComputeTimes& times, Cut cut, std::int64_t extent) {
     return point.second * static_cast<double>(extent) / static_cast<double>(point.first);
   };
   if (above == by_extent.end()) return in_proportion(*by_extent.rbegin());
-  // A smaller chunk than any known one takes no less than its share, and seldom much less than that one's time.
+  // A chunk smaller than any known one takes at least its share of that one's time, and rarely much less than all of
+  // it.
   if (above == by_extent.begin()) return in_proportion(*above);
   const auto below = std::prev(above);
   const double share = static_cast<double>(extent - below->first) / static_cast<double>(above->first - below->first);
@@ -266,7 +267,7 @@ bool is_pinned(HostMemory memory) {
   return memory == HostMemory::kPinned || memory == HostMemory::kRegistered || memory == HostMemory::kWriteCombined;
 }
 
-/// Of copies without turns.
+/// For copies without turns.
 double copying_time_s(const Schedule& schedule, const CopyRates& rates, const Candidate& candidate) {
   Machine without;
   without.rates = rates;
@@ -274,7 +275,7 @@ double copying_time_s(const Schedule& schedule, const CopyRates& rates, const Ca
   return simulate(without, candidate, schedule).total_s;
 }
 
-/// One copy fills the pipeline; after it every copy of the slower direction follows another.
+/// One copy fills the pipeline; after it the copies of the slower direction follow each other.
 double turns_in(const Schedule& schedule) {
   const auto calls = std::count_if(schedule.operations.begin(), schedule.operations.end(),
                                    [](const Operation& one) { return one.step == Step::kCopyIn && !one.merged; });

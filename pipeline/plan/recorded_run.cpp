@@ -10,8 +10,8 @@
 namespace pgtune::pipeline {
 namespace {
 
-/// The host's clock and the GPU's are compared by the recorder; what is off by more than this share of the run is no
-/// run of that time.
+/// The recorder aligns the clocks of host and GPU; records that are off by more than this share of the run do not
+/// belong to it.
 constexpr double kClocksDiffer = 0.1;
 
 /// Records in the order of a lane: a stream, or all nodes of a graph.
@@ -90,8 +90,8 @@ class Matching {
     return activity.end_ns != 0 && activity.end_ns < run_.begin_ns;
   }
 
-  /// The first stream of a record that is none of the numbered ones; 0, which has none, where there is none. Records of
-  /// a second such stream are passed over, and lack then in this one.
+  /// The first stream of a record that is none of the numbered ones; 0, which no stream has, if there is none. Records
+  /// of a second such stream are ignored, so the first one may lack records.
   [[nodiscard]] std::uint32_t legacy_stream() const {
     const auto found = std::find_if(run_.activities.begin(), run_.activities.end(), [this](const Activity& activity) {
       return activity.graph_node == 0 && !is_before(activity) &&
@@ -125,7 +125,7 @@ class Matching {
         fmt::format("{} records are left over, first that of {}", records.size() - next, name_of(*records[next])));
   }
 
-  /// The record at `next`, which is then passed; it must be one that such an operation can have.
+  /// Takes the record at `next`, which must fit the operation.
   Result<const Activity*> take(const Operation& operation, const Records& records, std::size_t& next) const {
     if (next == records.size()) return mismatch(fmt::format("there is no record of {}", name_of(operation)));
     const Activity& activity = *records[next];
@@ -152,7 +152,7 @@ class Matching {
     return {};
   }
 
-  /// All records of the call that the next one is of: copies that the driver may have cut or put together.
+  /// All records of the next one's call: copies that the driver may have split or merged.
   Result<void> match_copies(std::size_t first, const Records& records, std::size_t& next) {
     const std::size_t end = end_of_call(schedule_, first);
     const Operation& operation = schedule_.operations[first];
@@ -200,7 +200,7 @@ class Matching {
                               seconds(end_ns)};
   }
 
-  /// An operation that began before what it needs was half done has another one's record.
+  /// An operation that began before its dependencies were half done has another one's record.
   [[nodiscard]] Result<void> require_order() const {
     for (const Span& span : timeline_.spans) {
       const Operation& operation = schedule_.operations[static_cast<std::size_t>(span.operation)];
@@ -214,7 +214,7 @@ class Matching {
     return {};
   }
 
-  /// Records within the run, but for what the clocks differ by.
+  /// Records within the run, within the clocks' difference.
   [[nodiscard]] Result<void> require_clock() {
     double first_s = 0, last_s = timeline_.total_s;
     for (const Span& span : timeline_.spans) {

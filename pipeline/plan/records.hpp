@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is measured of pipelines.
+// Measurements of pipelines.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@ struct RunSample {
   int round = 0;     ///< counts from 1 inside its stage; 0 for screening
   int position = 0;  ///< order inside its round
   std::int64_t runs = 0;
-  double host_s = 0;                       ///< by the host's clock, all runs: what a program waits
+  double host_s = 0;                       ///< by the host's clock, all runs: a program's waiting time
   double device_s = 0;                     ///< between events on the device, all runs
-  std::optional<double> sm_clock_hz = {};  ///< mean over the sample; absent where it was not measured
-  std::optional<double> lead_in_s = {};    ///< of a settled sample: how long it ran right before, until the clock stood
+  std::optional<double> sm_clock_hz = {};  ///< mean over the sample; absent if not measured
+  std::optional<double> lead_in_s = {};    ///< of a settled sample: the time it ran right before, until the clock was
+                                           ///< stable
 
   PGTUNE_FIELDS(stage, round, position, runs, host_s, device_s, sm_clock_hz, lead_in_s)
   friend bool operator==(const RunSample&, const RunSample&) = default;
-  /// Errors (database): runs or times that no sample has.
+  /// Errors (database): impossible numbers of runs or times.
   [[nodiscard]] Result<void> validate() const;
 };
 
@@ -50,7 +51,7 @@ struct ChunkTime {
   friend bool operator==(const ChunkTime&, const ChunkTime&) = default;
 };
 
-/// The kernel of chunks of one extent in launches of its own, once the clock stood still.
+/// The kernel for chunks of one extent, launched alone, once the clock was stable.
 struct SettledKernel {
   Cut cut = Cut::kM;
   std::int64_t extent = 0;
@@ -60,7 +61,7 @@ struct SettledKernel {
   friend bool operator==(const SettledKernel&, const SettledKernel&) = default;
 };
 
-/// Each of a candidate's steps alone, over all chunks.
+/// The time of each of a candidate's steps alone, over all chunks.
 struct StepTimes {
   double copy_in_s = 0, compute_s = 0, copy_out_s = 0;
 
@@ -68,14 +69,14 @@ struct StepTimes {
   friend bool operator==(const StepTimes&, const StepTimes&) = default;
 };
 
-/// What a machine says of itself and the problem, once it is prepared.
+/// A machine's data on itself and the prepared problem.
 struct Prepared {
   std::int64_t device_bytes = 0;            ///< free for candidates
-  std::int64_t pinned_bytes = 0;            ///< that candidates may pin
+  std::int64_t pinned_bytes = 0;            ///< limit for candidates' pinned memory
   std::int64_t checked_rows = 0;            ///< of D, compared with the float64 reference
   std::string library;                      ///< "cuBLASLt 13.0.2"
   std::optional<bool> batched_copies = {};  ///< whether the driver has cudaMemcpyBatchAsync; absent: not known, as no
-  std::vector<int> host_nodes = {};         ///< NUMA nodes that host memory can be put on, where there are several
+  std::vector<int> host_nodes = {};         ///< NUMA nodes for host memory, if there are several
 
   PGTUNE_FIELDS(device_bytes, pinned_bytes, checked_rows, library, batched_copies, (host_nodes, kUnlessDefault))
   friend bool operator==(const Prepared&, const Prepared&) = default;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A candidate as the list of operations that the host issues: what the runner gives to CUDA and what the simulated
-// machine works off.
+// A candidate as the list of operations that the host issues, for the runner and the simulated machine.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +26,13 @@ struct Operation {
   Matrix matrix = Matrix::kA;  ///< of a copy
   Region region;               ///< of that matrix, in host memory
   std::int64_t bytes = 0;  ///< of a copy; of a kernel that reads and writes host memory itself, zero_copy_bytes_in()
-  std::int64_t bytes_out = 0;  ///< and what it writes there
+  std::int64_t bytes_out = 0;  ///< bytes it writes there
   int chunk = kNoChunk;
-  int slot = 0;         ///< which of the matrix' buffers on the device, 0 for one that is there as a whole
+  int slot = 0;         ///< index of the matrix's buffer on the device, 0 for a whole matrix
   int stream = 0;       ///< 0 to Schedule::streams - 1, or kLegacyStream
   bool merged = false;  ///< a copy in one call with the operation before
-  /// Operations, by index, whose result or buffer it needs. Those in another stream have to be waited for. What is
-  /// copied in one call begins and ends together: its first has the needs of all, and its last is what others need.
+  /// Indices of the operations whose result or buffer it needs; those in another stream need a wait. Copies of one call
+  /// begin and end together: the first has the needs of all, and others need the last.
   std::vector<int> needs;
 };
 
@@ -43,15 +42,15 @@ struct Schedule {
   std::vector<Operation> operations;  ///< in the order of issue; each needs earlier ones alone
 };
 
-/// What crosses the bus to a kernel that reads A and B from host memory: nothing of that stays in L2, so that CTAs read
-/// A once for each column of tiles of D, and B once for each row of tiles.
+/// The bytes over the bus for a kernel that reads A and B from host memory. L2 does not keep them, so CTAs read A once
+/// for each column of tiles of D, and B once for each row of tiles.
 [[nodiscard]] std::int64_t zero_copy_bytes_in(const StreamedProblem& streamed);
-/// Of cuBLASLt's usual kernels for large products.
+/// The tile of cuBLASLt's usual kernels for large products.
 inline constexpr std::int64_t kTileRows = 128, kTileColumns = 256;
 
-/// The candidate as programs get it.
+/// The candidate as exported programs receive it.
 [[nodiscard]] pgtune_pipeline::Plan plan_of(const StreamedProblem& streamed, const Candidate& candidate);
-/// As the code of exported loops orders it. Precondition: why_illegal() has no objection.
+/// The order of the exported loop's code. Precondition: why_illegal() is empty.
 [[nodiscard]] Schedule make_schedule(const StreamedProblem& streamed, const Candidate& candidate);
 
 /// One past the last operation of the call that `first` begins.

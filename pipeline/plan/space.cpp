@@ -31,7 +31,7 @@ double duration(const Machine& machine, Cut cut, const Schedule& schedule, const
   return least_before_copy(machine.rates) + static_cast<double>(operation.bytes) / machine.rates.pinned_out;
 }
 
-/// The least time for both directions where they slow each other down: as much as possible copied both ways at once.
+/// The least time for both directions if they slow each other down: as much as possible is copied both ways at once.
 double bus_time(const CopyRates& rates, double bytes_in, double bytes_out) {
   if (rates.pinned_in_both <= 0 || rates.pinned_out_both <= 0) return 0;
   const double both_s = std::min(bytes_in / rates.pinned_in_both, bytes_out / rates.pinned_out_both);
@@ -144,7 +144,7 @@ class Collector {
   const SpaceLimits& limits_;
 };
 
-/// With that memory, wherever it lies and on each node that there is to choose.
+/// With that memory: without a node, and on each of the nodes.
 std::vector<Candidate> with_memory(Candidate candidate, HostMemory memory, const SpaceLimits& limits) {
   candidate.memory = memory;
   candidate.host_node.reset();
@@ -157,7 +157,7 @@ std::vector<Candidate> with_memory(Candidate candidate, HostMemory memory, const
   return placed;
 }
 
-/// The same with another submission, and with lanes what it takes: groups for batched copies, no order for others.
+/// The same with another submission. Lanes get groups for batched copies, and no order otherwise.
 Candidate submitted(Candidate candidate, Submission submission) {
   candidate.submission = submission;
   if (candidate.use != StreamUse::kLanes) return candidate;
@@ -189,7 +189,7 @@ Candidate zero_copy(const StreamedProblem& streamed, Cut cut) {
   return candidate;
 }
 
-/// Why nothing can be cut along it, whatever the memory; empty where it can.
+/// Why no memory allows this cut; empty if some does.
 std::string why_no_cut(const StreamedProblem& streamed, Cut cut) {
   Candidate probe;
   probe.cut = cut;
@@ -249,7 +249,7 @@ std::vector<Expected> expect(const StreamedProblem& streamed, const Machine& mac
   expected.reserve(candidates.size());
   std::map<std::string, double> known;
   for (const Candidate& candidate : candidates) {
-    // To the model all memory that is pinned is alike.
+    // The model treats all pinned memory alike.
     Candidate alike = candidate;
     if (alike.memory == HostMemory::kRegistered || alike.memory == HostMemory::kWriteCombined)
       alike.memory = HostMemory::kPinned;
@@ -258,7 +258,7 @@ std::vector<Expected> expect(const StreamedProblem& streamed, const Machine& mac
     if (fresh) place->second = expected_time(streamed, machine, alike);
     expected.push_back({candidate, place->second});
   }
-  // In steps of a thousandth: finer differences are nothing that the model knows, and simpler candidates come first.
+  // In steps of a thousandth: the model is not more precise, and simpler candidates come first.
   const auto step = [](const Expected& e) { return std::llround(1000 * std::log(e.time_s)); };
   std::stable_sort(expected.begin(), expected.end(),
                    [&](const Expected& a, const Expected& b) { return step(a) < step(b); });
@@ -288,14 +288,14 @@ std::vector<Candidate> neighbours(const StreamedProblem& streamed, const Candida
   for (const HostMemory memory : kTriedMemories) {
     for (const Candidate& other : with_memory(center, memory, limits)) {
       add(other);
-      // Where the host has to help, there is no graph and no batch.
+      // If the host must help, graphs and batches are impossible.
       add(submitted(other, Submission::kLoop));
     }
   }
   for (const Submission submission : kTriedSubmissions) {
     if (submission != center.submission) add(submitted(center, submission));
   }
-  // Other uses of streams seldom have two copies for a batch.
+  // Other uses of streams rarely have two copies for a batch.
   const Candidate unbatched = center.submission == Submission::kBatched ? submitted(center, Submission::kLoop) : center;
   Candidate shared = unbatched;
   shared.use = StreamUse::kPerChunk;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The candidates of a problem, what the machine's rates make one expect of them, the named ones, and the time that none
-// can beat: the slowest worker's work, with what it has to wait for before and after.
+// The candidates of a problem, their predicted times from the machine's rates, the named ones, and the lower bound of
+// the time: the slowest worker's work, with its waits before and after.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace pgtune::pipeline {
 
-/// The bus is a worker of its own where both directions at once are slower than each alone.
+/// The bus is a separate worker if both directions at once are slower than each alone.
 enum class Limiter { kCopyIn, kCompute, kCopyOut, kBus };
 /// "copy in", "compute", "copy out", "bus".
 [[nodiscard]] EnumTable<Limiter> enum_table(Limiter limiter);
@@ -29,39 +29,39 @@ struct Bound {
   friend bool operator==(const Bound&, const Bound&) = default;
 };
 
-/// Of pinned memory, as many buffers as chunks, calls that cost nothing, and chunks of `extent` along `cut`; each
-/// worker at the rate that it has alone and can hold.
+/// The bound for pinned memory, one buffer per chunk, free calls, and chunks of `extent` along `cut`; each worker has
+/// its sustained rate when alone.
 [[nodiscard]] Bound bound_of(const StreamedProblem& streamed, const Machine& machine, Cut cut, std::int64_t extent);
 
-/// What of a space a user asks for.
+/// The part of the space that a user selects.
 struct SpaceLimits {
   Limits limits;
-  std::optional<Cut> cut;            ///< that one only
-  std::optional<HostMemory> memory;  ///< that one only
-  std::vector<int> host_nodes = {};  ///< NUMA nodes to choose from; fewer than two: none
+  std::optional<Cut> cut;            ///< only this one
+  std::optional<HostMemory> memory;  ///< only this one
+  std::vector<int> host_nodes = {};  ///< NUMA nodes to try; fewer than two: none
 };
 
-/// Every legal candidate of cuts_of(), but serial loops, the default stream and zero-copy, which are rungs of the
-/// ladder (zero-copy is slower wherever a kernel reads an operand more than once); zero-copy alone
-/// where only mapped memory is wanted. In a fixed order. Where there is none, the reasons say why: each once.
+/// Every legal candidate of cuts_of(), in a fixed order. Serial loops, the default stream and zero-copy are excluded:
+/// they are rungs of the ladder (zero-copy is slower if a kernel reads an operand more than once). If only mapped
+/// memory is selected, only zero-copy is included. If there are none, the reasons say why, each once.
 struct Space {
   std::vector<Candidate> candidates;
   std::vector<std::string> reasons;
 };
 [[nodiscard]] Space enumerate(const StreamedProblem& streamed, const SpaceLimits& limits);
 
-/// Cuts that divide every operand that streams; where there is none, those that divide some.
+/// Cuts that divide every streaming operand; if there are none, those that divide some.
 [[nodiscard]] std::vector<Cut> cuts_of(const StreamedProblem& streamed, const SpaceLimits& limits);
 
-/// As simulated; at the power cap no less than the bound of its chunks. The cap holds a mean of power: kernels that
-/// rest in between run as fast as in a few launches, until they fill the time that the cap leaves them.
+/// The simulated time; at the power cap at least the bound of its chunks. The cap limits mean power: kernels with
+/// pauses run as fast as in a few launches, until they use up the time that the cap allows.
 [[nodiscard]] double expected_time(const StreamedProblem& streamed, const Machine& machine, const Candidate& candidate);
 
 struct Expected {
   Candidate candidate;
   double time_s = 0;
 };
-/// All of them simulated, the fastest first; among equals those with fewer buffers and streams.
+/// All candidates by simulated time, the fastest first; among equals those with fewer buffers and streams.
 [[nodiscard]] std::vector<Expected> expect(const StreamedProblem& streamed, const Machine& machine,
                                            const std::vector<Candidate>& candidates);
 
@@ -69,13 +69,13 @@ struct Expected {
 [[nodiscard]] std::vector<Candidate> neighbours(const StreamedProblem& streamed, const Candidate& center,
                                                 const SpaceLimits& limits);
 
-/// A named step from the serial loop to the tuned pipeline, or a trap beside the ladder.
+/// A named step from the serial loop to the tuned pipeline, or a known mistake for comparison.
 struct Rung {
   std::string name;
   Candidate candidate;
-  bool trap = false;  ///< not on the way up: shown for what it costs
+  bool trap = false;  ///< a known mistake: shown for its cost
 };
-/// With the cut and chunk of `guess` throughout, where its chunks allow; illegal rungs are left out.
+/// All rungs have the cut and chunk of `guess` if possible; illegal rungs are left out.
 [[nodiscard]] std::vector<Rung> ladder(const StreamedProblem& streamed, const Candidate& guess, const Limits& limits);
 
 /// The smallest bound over the chunk extents of the cuts.

@@ -43,7 +43,7 @@ GapCause cause_of(const Schedule& schedule, const Timeline& timeline, const Span
   const auto& operations = schedule.operations;
   const Operation& operation = operations[static_cast<std::size_t>(next.operation)];
   const double gap_s = next.start_s - from_s;
-  // What came last of what it needs explains the gap, where that came after the gap's first tenth.
+  // The last dependency to end explains the gap, if it ended after the gap's first tenth.
   int last = -1;
   double needed_s = from_s + 0.1 * gap_s;
   for (const int need : operation.needs) {
@@ -59,7 +59,7 @@ GapCause cause_of(const Schedule& schedule, const Timeline& timeline, const Span
   }
   if (operation.step != Step::kCompute && other_direction_busy(timeline, operation.step, from_s, next.start_s))
     return GapCause::kBus;
-  // An operation of the same stream, or one that the default stream ties it to, which it does not need.
+  // An operation that it does not need, in the same stream or tied by the default stream.
   for (int other = next.operation - 1; other >= 0; --other) {
     const Operation& before = operations[static_cast<std::size_t>(other)];
     const bool tied =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When the workers of a pipeline were busy, and why not.
+// The busy times of a pipeline's workers, and the causes of idle times.
 #pragma once
 
 #include <optional>
@@ -21,40 +21,41 @@ struct Span {
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-/// Where a timeline's times are from.
+/// The source of a timeline's times.
 enum class TimelineSource {
-  kEvents,   ///< events between operations, which tell when a stream came to a point
+  kEvents,   ///< events between operations, which tell when a stream reached a point
   kRecords,  ///< CUPTI's activity records, which tell when an operation began and ended on the GPU
 };
 /// "events", "cupti".
 [[nodiscard]] EnumTable<TimelineSource> enum_table(TimelineSource source);
 
 struct Timeline {
-  std::vector<Span> spans;  ///< one an operation, in the order of issue
+  std::vector<Span> spans;  ///< one per operation, in the order of issue
   double total_s = 0;       ///< until the host has all results
   TimelineSource source = TimelineSource::kEvents;
-  bool as_loop = false;                    ///< of a graph: not the graph ran, but the loop that it was captured from
+  bool as_loop = false;                    ///< for a graph: the loop that it was captured from ran instead
   std::optional<std::string> reason = {};  ///< why there are no records, or none of the graph
 
   PGTUNE_FIELDS(spans, total_s, source, (as_loop, kUnlessDefault), reason)
   friend bool operator==(const Timeline&, const Timeline&) = default;
 };
 
-/// Whether it can be a run of the schedule: a span for each operation, at possible times. A file may hold any.
+/// Whether it can be a run of the schedule: a span for each operation, at possible times. A timeline from a file may be
+/// impossible.
 [[nodiscard]] bool is_of(const Schedule& schedule, const Timeline& timeline);
 
-/// For people: "CUPTI's activity records", "events around each operation".
+/// For display: "CUPTI's activity records", "events around each operation".
 [[nodiscard]] std::string source_text(TimelineSource source);
-/// The same with what else is to be said of it: "events around each operation: REASON".
+/// The same with the reason, if any: "events around each operation: REASON".
 [[nodiscard]] std::string source_text(const Timeline& timeline);
 
-/// Gives each of a call's copies, `first` to before `end`, its share by bytes of the time from the first one's
-/// beginning to the last one's end.
+/// Splits the time from the first copy's beginning to the last one's end among a call's copies, `first` to before
+/// `end`, by bytes.
 void share_time(const Schedule& schedule, std::size_t first, std::size_t end, std::vector<Span>& spans);
 
-/// From what events tell: when the work before an operation in its stream had ended, and when the operation itself had.
-/// A worker does one thing at a time, so that an operation cannot have begun before the one before it at its worker
-/// ended. Copies of one call have its time by their bytes: no event tells them apart.
+/// A timeline from events, which tell when an operation and the work before it in its stream ended. A worker does one
+/// thing at a time, so an operation begins after its worker's previous one has ended. Copies of one call share its time
+/// by bytes, as no event separates them.
 struct Marks {
   double before_s = 0, after_s = 0;
 };
@@ -67,8 +68,8 @@ enum class GapCause {
   kCompute,          ///< the next copy's chunk is still being computed
   kBuffer,           ///< the next chunk's buffer is still in use
   kBus,              ///< the other direction copies
-  kFalseDependency,  ///< what it needs is there, but an operation it does not need stands before it in its stream
-  kHost,             ///< all is there: the call comes late
+  kFalseDependency,  ///< its dependencies are done, but an unneeded operation is before it in its stream
+  kHost,             ///< everything is ready, but the host's call is late
 };
 /// "fill", "drain", "copy in", "compute", "buffer", "bus", "false dependency", "host".
 [[nodiscard]] EnumTable<GapCause> enum_table(GapCause cause);

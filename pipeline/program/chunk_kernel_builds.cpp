@@ -18,7 +18,7 @@
 namespace pgtune::tool {
 namespace {
 
-/// Of all chunk extents, the last chunks' too, each once.
+/// The problems of all chunk extents, including the last chunks', each once.
 std::vector<Problem> chunk_problems(const pipeline::StreamedProblem& streamed,
                                     const session::PipelineOptions& options) {
   std::vector<Problem> problems;

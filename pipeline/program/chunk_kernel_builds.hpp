@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernels of pgtune's that chunks of a pipeline may have: stored ones, and the model's guesses.
+// pgtune's own kernels for chunks of a pipeline: stored ones, and the model's guesses.
 #pragma once
 
 #include <functional>
@@ -15,15 +15,15 @@
 
 namespace pgtune::tool {
 
-/// What chunks have beside cuBLASLt's kernels.
+/// The sources of chunks' kernels in addition to cuBLASLt.
 enum class KernelChoice {
-  kGuess,     ///< the best stored kernel of a chunk's problem; where there is none, what the model guesses
-  kStored,    ///< stored ones alone
-  kCublasLt,  ///< nothing
+  kGuess,     ///< the best stored kernel for a chunk's problem; if there is none, the model's guess
+  kStored,    ///< only stored ones
+  kCublasLt,  ///< none
 };
 [[nodiscard]] EnumTable<KernelChoice> enum_table(KernelChoice choice);  ///< "guess", "stored", "cublaslt"
 
-/// Names the variant to take for a problem without a search; nothing where it knows none. Throws CommandError.
+/// Names a variant for a problem without a search; nothing if it knows none. Throws CommandError.
 using KernelGuess = std::function<std::optional<Variant>(const Problem&, const space::TemplateSet&, const DeviceInfo&)>;
 
 /// A variant for chunks of exactly this problem, to be built.
@@ -35,19 +35,18 @@ struct ChosenKernel {
   std::string template_hash = {};
 };
 
-/// For every chunk that the options allow, the last and smaller ones too: what `database` has for it on GPUs like
-/// `device`, or what `guess` names, which is asked only where it is wanted and needed. Where there is neither, it is
-/// said with --verbose.
+/// For every chunk that the options allow, including last and smaller ones: the kernel in `database` for GPUs like
+/// `device`, else that of `guess`, which is called only if allowed and needed. --verbose reports chunks without either.
 [[nodiscard]] std::vector<ChosenKernel> choose_chunk_kernels(Context& context, db::Database& database,
                                                              const pipeline::StreamedProblem& streamed,
                                                              const DeviceInfo& device,
                                                              const session::PipelineOptions& options,
                                                              KernelChoice choice, const KernelGuess& guess);
 
-/// The same for the same kernels, whose templates are the same; empty of none.
+/// Equal for equal kernels of equal templates; empty if there are none.
 [[nodiscard]] std::string kernels_text(const std::vector<ChosenKernel>& kernels);
 
-/// What cannot be built is told on standard error, and left to cuBLASLt.
+/// Kernels that cannot be built are reported on standard error; their chunks use cuBLASLt.
 [[nodiscard]] std::vector<protocol::ChunkKernel> build_chunk_kernels(Context& context,
                                                                      std::vector<ChosenKernel> kernels);
 

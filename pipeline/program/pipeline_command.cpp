@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pgtune pipeline: how operands in host memory pass through the GPU fastest.
+// pgtune pipeline: finds the fastest way to pass operands in host memory through the GPU.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -33,7 +33,7 @@ namespace {
 
 constexpr int kLeastRounds = 6;  // of which there is an interval
 
-/// What a search does at the moment.
+/// The current stage of a search.
 std::string work_text(const session::PipelineProgress& progress) {
   using Phase = session::PipelineProgress::Phase;
   std::string best;
@@ -55,7 +55,7 @@ std::string work_text(const session::PipelineProgress& progress) {
   return fmt::format("round {} of {}{}", progress.done, progress.total, best);
 }
 
-/// What the command line asks for.
+/// The options of the command line.
 struct PipelineTask {
   pipeline::StreamedProblem streamed;
   session::PipelineOptions options;
@@ -156,7 +156,7 @@ class PipelineCommand final : public Command {
     return task;
   }
 
-  /// The space without a GPU: its memory is taken to be large enough.
+  /// The space without a GPU, assuming enough memory.
   static ExitCode plan(const PipelineTask& task, ResultDocument& results) {
     const pipeline::SpaceLimits limits{
         {INT64_MAX, task.options.pinned_limit_bytes}, task.options.cut, task.options.memory, choosable_host_nodes()};
@@ -252,7 +252,7 @@ class PipelineCommand final : public Command {
     return shown;
   }
 
-  /// The model is fitted when it is first asked.
+  /// The model is fitted at its first use.
   static KernelGuess guesser(Context& context, const std::string& database) {
     return [model = trained_model(context, database, {})](const Problem& problem, const space::TemplateSet& templates,
                                                           const DeviceInfo& device) -> std::optional<Variant> {

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kPipelineOpening = "namespace pgtune_pipeline {\n",
                            kPipelineEnd = "}  // namespace pgtune_pipeline";
-/// Each needs those before it.
+/// Each depends on those before it.
 constexpr std::string_view kPipelineFiles[] = {"types.hpp",   "handles.hpp", "copies.hpp", "schedule.hpp",
                                                "buffers.hpp", "staging.hpp", "loop.hpp"};
 
@@ -37,7 +37,7 @@ std::string_view pipeline_file(std::string_view name) {
   throw std::logic_error("there is no " + std::string(name));
 }
 
-/// What stands in the namespace of one of the files, comments included.
+/// The content of a file's namespace, including comments.
 std::string_view pipeline_body(std::string_view name) {
   const std::string_view contents = pipeline_file(name);
   const std::size_t begin = contents.find(kPipelineOpening) + kPipelineOpening.size();

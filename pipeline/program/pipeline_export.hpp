@@ -14,11 +14,11 @@ struct PipelineHeader {
   DeviceInfo device;
   session::PipelineAnswer answer;
   std::string finished_at;
-  std::string name_space;  ///< one for which why_no_namespace() has nothing to say
+  std::string name_space;  ///< one for which why_no_namespace() is empty
   std::string file_name;   ///< in the example
 };
 
-/// What pipeline/exported has, in that namespace, with the best pipeline as `kPlan` and where it comes from.
+/// The code of pipeline/exported in that namespace, with the best pipeline as `kPlan` and its origin.
 [[nodiscard]] std::string write_pipeline_header(const PipelineHeader& content);
 
 }  // namespace pgtune::tool

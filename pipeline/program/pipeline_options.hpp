@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The options that say which pipeline is meant: what `pgtune pipeline` and `pgtune export pipeline` share.
+// The options that select a pipeline, common to `pgtune pipeline` and `pgtune export pipeline`.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 namespace pgtune::tool {
 
-/// The word of an option; nothing where it was not given. Throws CommandError (usage) for an unknown one.
+/// The word of an option; nothing if it was not given. Throws CommandError (usage) for an unknown one.
 template <typename Enum>
 std::optional<Enum> parse_word(const char* option, const std::string& text) {
   if (text.empty()) return std::nullopt;
@@ -26,19 +26,20 @@ std::optional<Enum> parse_word(const char* option, const std::string& text) {
   throw CommandError(ErrorKind::kUsage, fmt::format("unknown {} '{}'. Give one of: {}.", option, text, words));
 }
 
-/// Bytes: a quarter of this machine's memory, and no more than half of what may still be taken, as pinned pages cannot
-/// be swapped.
+/// In bytes: a quarter of this machine's memory, and at most half of the available memory, as pinned pages cannot be
+/// swapped.
 [[nodiscard]] std::int64_t default_pinned_limit();
 
-/// For a request to a worker, which pins, copies and checks all that streams at most once for each pipeline of a round.
+/// The time limit of a request to a worker, which pins, copies and checks all streaming operands at most once for each
+/// pipeline of a round.
 [[nodiscard]] std::chrono::milliseconds request_timeout(const pipeline::StreamedProblem& streamed);
 
 class WhichPipeline {
  public:
   void add_to(CommandLine& app, const char* group);
-  /// Throws CommandError (usage): not one problem, or one that has no pipeline.
+  /// Throws CommandError (usage): not exactly one problem, or one without pipelines.
   [[nodiscard]] pipeline::StreamedProblem streamed() const;
-  /// Cut and memory, where they were given. Throws CommandError (usage) for unknown words.
+  /// Cut and memory, if given. Throws CommandError (usage) for unknown words.
   void read_into(session::PipelineOptions& options) const;
 
  private:

@@ -24,7 +24,7 @@ using session::PipelineAnswer;
 std::string gigabytes(double bytes_per_s) { return fmt::format("{:.1f}", bytes_per_s * 1e-9); }
 std::string ms(double seconds) { return milliseconds_text(seconds) + " ms"; }
 
-/// Microseconds from a copy to the next one, by how streams are used in a loop, and from a batch to the next one.
+/// Microseconds from one copy to the next, by the loop's use of streams, and from one batch to the next.
 std::string turns_text(const pipeline::CopyRates& rates) {
   std::string text, batched;
   for (const pipeline::StreamTurn& turn : rates.turns.value_or(std::vector<pipeline::StreamTurn>{})) {
@@ -62,7 +62,7 @@ std::string kernel_text(const PipelineAnswer& answer) {
 
 std::string clock_text(double sm_clock_hz) { return fmt::format("{:.0f} MHz", 1e-6 * sm_clock_hz); }
 
-/// The kernel of the bound's chunks, once the clock stood still.
+/// The kernel of the bound's chunks, once the clock was stable.
 std::string settled_text(const PipelineAnswer& answer) {
   if (!answer.settled) return {};
   const Sample& sample = answer.settled->sample;
@@ -84,7 +84,7 @@ std::string bound_text(const PipelineAnswer& answer) {
   return fact("bound", fmt::format("{} (chunks of {} {})", text, to_string(answer.bound_cut), answer.bound_chunk));
 }
 
-/// NUMA nodes of the host, where there are several.
+/// NUMA nodes of the host, if there are several.
 std::string nodes_text(const PipelineAnswer& answer) {
   if (answer.prepared.host_nodes.empty()) return {};
   return fact("nodes", fmt::format("{} of the host, to choose from for registered memory",

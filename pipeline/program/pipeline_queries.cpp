@@ -72,7 +72,7 @@ constexpr const char* kTrialColumns =
     "SELECT trials.session, trials.candidate, trials.candidate_json, outcomes.kind, outcomes.reason, trials.max_error,"
     " trials.norm_error FROM pipeline_trials AS trials JOIN outcomes ON outcomes.id = trials.outcome";
 
-/// All that read_recorded() wants.
+/// The columns for read_recorded().
 constexpr const char* kRecorded =
     "SELECT answers.session, keys.device_uuid, sessions.finished_at, answers.time_s, answers.bound_s, answers.complete,"
     " answers.answer_json, keys.template_hash, keys.device_class, keys.problem_key, devices.info_json"

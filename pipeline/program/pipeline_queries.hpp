@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Searches for host pipelines: what is written of them and read back. A session is begun with begin_session(), kind
-// "pipeline". All functions throw Error.
+// Writes and reads searches for host pipelines. A session is begun with begin_session(), kind "pipeline". All functions
+// throw Error.
 #pragma once
 
 #include <map>
@@ -14,11 +14,11 @@
 
 namespace pgtune::db {
 
-/// What a search for a pipeline is looked up by.
+/// The key of a search for a pipeline.
 struct PipelineKey {
   std::string device_class;  ///< DeviceClass::text()
   std::string problem_key;
-  std::string searched;  ///< what streams, and what of the space was searched
+  std::string searched;  ///< the streaming operands, and the searched part of the space
   std::string conditions_key;
   std::optional<std::string> only_board = {};
 };
@@ -41,10 +41,10 @@ inline constexpr const char* kPipelineKind = "pipeline";
 void save_pipeline_trial(Database& database, RowId session, const PipelineTrialRow& trial);
 void save_pipeline_sample(Database& database, RowId session, const std::string& candidate,
                           const pipeline::RunSample& sample);
-/// Ends the session, with its answer where there is one.
+/// Ends the session, with its answer if there is one.
 void finish_pipeline(Database& database, RowId session, const std::optional<PipelineAnswerRow>& answer);
 
-/// A search with an answer, as a report or an export takes it.
+/// A search with an answer, for a report or an export.
 struct RecordedPipeline {
   PipelineAnswerRow answer;
   std::string searched;  ///< as it is stored
@@ -57,12 +57,12 @@ struct RecordedPipeline {
 /// The newest trial of each candidate under a key, by Candidate::key(), with its samples of screening.
 [[nodiscard]] std::map<std::string, PipelineTrialRow> find_pipeline_trials(const Database& database,
                                                                            const PipelineKey& key);
-/// The newest of a problem whatever the device, a complete one where there is one. What was searched is `searched` or
-/// begins with it and a blank: with kernels of whatever build.
+/// The newest search of a problem on any device; a complete one if there is one. Its searched text is `searched` or
+/// begins with it and a blank, so kernels of any build match.
 [[nodiscard]] std::optional<RecordedPipeline> find_recorded_pipeline(const Database& database,
                                                                      const std::string& problem_key,
                                                                      const std::string& searched);
-/// The newest of each class, problem and what was searched; a complete one where there is one.
+/// The newest of each class, problem and searched text; a complete one if there is one.
 [[nodiscard]] std::vector<RecordedPipeline> list_pipelines(const Database& database);
 
 }  // namespace pgtune::db

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune report --pipelines`, one line a pipeline, and their section of the page.
+// `pgtune report --pipelines`, one line per pipeline, and their section of the page.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ std::vector<StoredPipeline> stored_pipelines(const db::Database& database) {
   return pipelines;
 }
 
-/// In 80 columns, a table a class.
+/// In 80 columns, one table per class.
 std::string pipeline_report_text(const std::vector<StoredPipeline>& pipelines) {
   std::map<std::string, TextTable> tables;
   for (const StoredPipeline& stored : pipelines)
@@ -66,7 +66,7 @@ std::string pipeline_report_text(const std::vector<StoredPipeline>& pipelines) {
   return text;
 }
 
-/// One object a pipeline.
+/// One object per pipeline.
 nlohmann::json pipeline_report_json(const std::vector<StoredPipeline>& pipelines) {
   nlohmann::json out = nlohmann::json::array();
   for (const StoredPipeline& stored : pipelines) {
@@ -112,8 +112,8 @@ json ladder_data(const session::PipelineAnswer& answer) {
   return rows;
 }
 
-/// For the page, one object a pipeline; times in microseconds. Of the first kMostTimelines with when each worker was
-/// busy and why it was not.
+/// For the page, one object per pipeline; times in microseconds. The first kMostTimelines have each worker's busy times
+/// and causes of idle times.
 json pipelines_data(const std::vector<StoredPipeline>& pipelines) {
   json out = json::array();
   for (const StoredPipeline& stored : pipelines) {
@@ -148,7 +148,7 @@ json pipelines_data(const std::vector<StoredPipeline>& pipelines) {
   return out;
 }
 
-/// Those that the filter lets through.
+/// Those that pass the filter.
 RoomResults read_pipelines(const db::Database& database, const ResultFilter& filter) {
   std::vector<StoredPipeline> pipelines = stored_pipelines(database);
   std::erase_if(pipelines, [&](const StoredPipeline& stored) {

@@ -18,10 +18,10 @@
 namespace pgtune::tool {
 namespace {
 
-/// Counts up when the same text means another space or another way of measuring: 2, copies in batches; 3, NUMA nodes.
+/// Increases when the same text means another space or another way of measuring: 2, copies in batches; 3, NUMA nodes.
 constexpr int kSpaceVersion = 3;
 
-/// Why this is no answer of its problem; empty where it is one. A file may hold anything.
+/// Why this is no answer of its problem; empty if it is one. A file may have any content.
 std::string why_no_answer(const session::PipelineAnswer& answer) {
   constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
   const pipeline::StreamedProblem& streamed = answer.streamed;
@@ -47,7 +47,7 @@ std::string why_no_answer(const session::PipelineAnswer& answer) {
   return {};
 }
 
-/// Throws db::Error where the row is of another problem than it was found by.
+/// Throws db::Error if the row's problem differs from the key's.
 StoredPipeline read_of(const pipeline::StreamedProblem& streamed, db::RecordedPipeline row, const std::string& origin) {
   StoredPipeline stored = read_pipeline(std::move(row), origin);
   if (stored.answer.streamed != streamed)
@@ -127,7 +127,7 @@ std::map<std::string, pipeline::TrialResult> PipelineDatabaseStore::trials() {
                             device_.uuid};
   std::map<std::string, pipeline::TrialResult> trials;
   for (auto& [candidate, row] : db::find_pipeline_trials(database_, key)) {
-    // A trial without samples is a second check; what it says of a right one adds nothing.
+    // A trial without samples is a second check, which adds nothing if the result is right.
     if (row.result.outcome.kind != OutcomeKind::kOk || !row.result.samples.empty())
       trials.emplace(candidate, std::move(row.result));
   }

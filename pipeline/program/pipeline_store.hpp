@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a search for a pipeline keeps what it learns, and how it is read again.
+// Stores the results of searches for pipelines, and reads them.
 #pragma once
 
 #include <map>
@@ -22,8 +22,8 @@ struct StoredPipeline {
 /// Throws db::Error for a row that cannot be read or is no pipeline of its problem; `origin` is the database's.
 [[nodiscard]] StoredPipeline read_pipeline(db::RecordedPipeline row, const std::string& origin);
 
-/// What of a problem's space was searched, as text: what streams, the cut and memory where they were given, and
-/// options.kernels_text, where cuBLASLt's kernels are not all there is. Results count for the same text.
+/// The searched part of a problem's space, as text: the streaming operands, cut and memory if given, and
+/// options.kernels_text if there are kernels besides cuBLASLt's. Results are reused for equal text.
 [[nodiscard]] std::string searched_text(const pipeline::StreamedProblem& streamed,
                                         const session::PipelineOptions& options);
 
@@ -34,7 +34,7 @@ class PipelineDatabaseStore final : public session::PipelineStore {
   PipelineDatabaseStore(db::Database& database, const pipeline::StreamedProblem& streamed, const DeviceInfo& device,
                         const session::PipelineOptions& options);
 
-  /// The answer of this board's newest finished search, else of another board's of its class; complete ones alone.
+  /// The answer of this board's newest finished search, else of another board's of its class; only complete ones.
   [[nodiscard]] std::optional<StoredPipeline> answer() const;
   void begin(const std::string& command_line, std::uint64_t seed);
   void finish(const std::optional<session::PipelineAnswer>& answer);
@@ -52,7 +52,7 @@ class PipelineDatabaseStore final : public session::PipelineStore {
   db::RowId session_ = 0;
 };
 
-/// The newest search for the problem, whatever the GPU and the kernels; a complete one where there is one.
+/// The newest search for the problem, with any GPU and kernels; a complete one if there is one.
 [[nodiscard]] std::optional<StoredPipeline> recorded_pipeline(const db::Database& database,
                                                               const pipeline::StreamedProblem& streamed,
                                                               const session::PipelineOptions& options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the room adds to the program, each made in a file of its own.
+// The commands and options that this folder adds to the program.
 #pragma once
 
 #include <memory>

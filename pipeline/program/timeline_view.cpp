@@ -144,7 +144,7 @@ std::string timeline_svg(const pipeline::Schedule& schedule, const Timeline& tim
       "<text x=\"{:.0f}\" y=\"{:.0f}\">0</text>\n<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{:.3g} "
       "ms</text>\n",
       kLeft, kTop + 3 * kLane + 16, kLeft + kWide, kTop + 3 * kLane + 16, 1e3 * total_s);
-  // A reason may be longer than a line: it is what the line's title says.
+  // A reason may be longer than a line, so it is the line's title.
   svg += fmt::format(
       "<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">times from {}<title>{}</title></text>\n</svg>\n",
       kLeft + 0.5 * kWide, kTop + 3 * kLane + 16, escaped(source_text(timeline.source)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The staircase: what each worker of a pipeline did when, for terminals and as SVG. Pure.
+// The staircase: each worker's operations over time, for terminals and as SVG. Pure.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace pgtune::tool {
 
-/// Three lanes of `width` columns in all; a column shows the last digit of the chunk that its worker was busy with for
-/// most of that time, '.' where it was idle; below, each worker's idle time by cause. Lines end in newlines.
+/// Three lanes of `width` columns in total. A column shows the last digit of the chunk that its worker processed for
+/// most of that time, or '.' if it was idle. Below is each worker's idle time by cause. Lines end in newlines.
 [[nodiscard]] std::string timeline_text(const pipeline::Schedule& schedule, const pipeline::Timeline& timeline,
                                         std::size_t width);
 
-/// A self-contained SVG document: a rectangle an operation with its chunk and times as title, gaps named where there is
-/// room. `title` is its caption; text in it is escaped.
+/// A self-contained SVG document: a rectangle per operation with its chunk and times as title; gaps are labelled if
+/// there is room. `title` is its caption; text in it is escaped.
 [[nodiscard]] std::string timeline_svg(const pipeline::Schedule& schedule, const pipeline::Timeline& timeline,
                                        const std::string& title);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What pgtune asks of a worker in the pipeline role, and what it answers:
+// The requests to a worker in the pipeline role, and its replies:
 //
 //   op       request body      reply body
 //   prepare  PipelinePrepare   pipeline::Prepared
@@ -27,16 +27,16 @@ namespace pgtune::protocol {
 struct ChunkKernel {
   Problem problem;
   BuiltVariant built;
-  bool guessed = false;  ///< by the model: taken where it is faster than the library's. Else a search found it
+  bool guessed = false;  ///< from the model: used if it is faster than the library's; otherwise a search found it
 
   PGTUNE_FIELDS(problem, built, guessed)
 };
 
 struct PipelinePrepare {
   pipeline::StreamedProblem streamed;
-  Problem block;  ///< the product of so many of its rows as are checked in one piece (pipeline/checked_rows.hpp)
+  Problem block;  ///< the product of the rows that are checked in one piece (pipeline/checked_rows.hpp)
   std::int64_t pinned_limit_bytes = 0;
-  Conditions conditions;             ///< of these the operands' data and seed
+  Conditions conditions;             ///< only the operands' data and seed matter
   std::vector<ChunkKernel> kernels;  ///< chunks of other problems are cuBLASLt's
 
   PGTUNE_FIELDS(streamed, block, pinned_limit_bytes, conditions, kernels)
@@ -55,7 +55,7 @@ struct ChunkTimesReport {
   PGTUNE_FIELDS(times)
 };
 
-/// The kernel of chunks of one extent at the clock that it can hold.
+/// The kernel of chunks of one extent at its sustained clock.
 struct SettledKernelAsked {
   pipeline::Cut cut = pipeline::Cut::kM;
   std::int64_t extent = 0;
@@ -67,15 +67,15 @@ struct SettledKernelAsked {
 struct PipelineTrial {
   pipeline::Candidate candidate;
   int samples = 3;
-  double sample_s = 0;  ///< at least so long each, and at least one run
+  double sample_s = 0;  ///< minimum duration of each, and at least one run
 
   PGTUNE_FIELDS(candidate, samples, sample_s)
 };
 
-/// When each operation of one run began and ended.
+/// The begin and end of each operation of one run.
 struct PipelineTraceAsked {
   pipeline::Candidate candidate;
-  bool records = true;  ///< CUPTI's, where the worker can have them; else events alone
+  bool records = true;  ///< CUPTI's records, if the worker has them; else events
 
   PGTUNE_FIELDS(candidate, records)
 };
@@ -91,7 +91,7 @@ struct PipelineRound {
   PGTUNE_FIELDS(candidates, order, round, stage, sample_s, settle_s)
 };
 
-/// samples[i] and outcomes[i] belong to candidate i; no sample where it failed.
+/// samples[i] and outcomes[i] belong to candidate i; no sample if it failed.
 struct PipelineRoundReport {
   std::vector<std::optional<pipeline::RunSample>> samples;
   std::vector<Outcome> outcomes;

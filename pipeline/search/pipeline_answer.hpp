@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a search for a pipeline found out, as it is shown and stored.
+// The result of a search for a pipeline, as it is shown and stored.
 #pragma once
 
 #include <algorithm>
@@ -13,17 +13,17 @@
 
 namespace pgtune::session {
 
-/// A candidate in the final rounds, or one that only was screened.
+/// A candidate in the final rounds, or one that was only screened.
 struct MeasuredPipeline {
   pipeline::Candidate candidate;
   Outcome outcome;
-  double time_s = 0;         ///< median by the host's clock, of the rounds where it was in them
+  double time_s = 0;         ///< median by the host's clock, of the rounds if it was in them
   double device_s = 0;       ///< the same between events
   double spread = 0;         ///< relative, of the samples
   std::int64_t samples = 0;  ///< 0: not measured
   bool in_rounds = false;
   double expected_s = 0;                   ///< by the model from the measured rates
-  std::optional<double> sm_clock_hz = {};  ///< median of the same samples, where they have clocks
+  std::optional<double> sm_clock_hz = {};  ///< median of the same samples, if they have clocks
   std::optional<double> lead_in_s = {};    ///< the same of settled samples
 
   PGTUNE_FIELDS(candidate, outcome, time_s, device_s, spread, samples, in_rounds, expected_s, sm_clock_hz, lead_in_s)
@@ -37,7 +37,7 @@ struct MeasuredRung {
   PGTUNE_FIELDS(name, trap, measured)
 };
 
-/// A ratio of times with its interval, from pairs inside rounds; 0 pairs: not known.
+/// A ratio of times with its interval, from pairs inside rounds; 0 pairs: unknown.
 struct TimeRatio {
   double ratio = 0, low = 0, high = 0;
   std::int64_t pairs = 0;
@@ -55,9 +55,9 @@ struct PipelineAnswer {
   pipeline::Prepared prepared;
   pipeline::CopyRates rates;
   std::vector<pipeline::ChunkTime> chunk_times;
-  std::optional<pipeline::SettledKernel> settled;  ///< where kernels may be the limit
-  /// At the power cap: how much longer that kernel takes than alone in a few launches. The bound and what is expected
-  /// are of kernels that all do, and the rounds' samples of pipelines near the best are settled.
+  std::optional<pipeline::SettledKernel> settled;  ///< if kernels may be the limit
+  /// At the power cap: by how much that kernel slows down against a few launches alone. The bound and predictions apply
+  /// this factor to all kernels, and samples of pipelines near the best are settled.
   std::optional<double> slowdown;
   pipeline::Bound bound;  ///< the least over the chunk extents
   pipeline::Cut bound_cut = pipeline::Cut::kM;
@@ -75,12 +75,12 @@ struct PipelineAnswer {
   std::vector<std::string> notes;
   double elapsed_s = 0;
 
-  /// The bound over what it takes; 0 where it was not measured.
+  /// The bound over its time; 0 if not measured.
   [[nodiscard]] double share_of_bound(const MeasuredPipeline& measured) const {
     return measured.time_s > 0 ? bound.total_s / measured.time_s : 0;
   }
 
-  /// The lowest rung that is a serial loop: in pageable memory, where that was to be tried. Null where there is none.
+  /// The lowest rung that is a serial loop: in pageable memory, if that was tried. Null if there is none.
   [[nodiscard]] const MeasuredRung* serial() const {
     const auto found = std::find_if(ladder.begin(), ladder.end(), [](const MeasuredRung& rung) {
       return rung.measured.candidate.submission == pipeline::Submission::kBlocking;

@@ -49,7 +49,7 @@ Result<protocol::PipelineRoundReport> WorkerPipelineDevice::round(const protocol
   protocol::PipelineRoundReport report{std::vector<std::optional<pipeline::RunSample>>(count),
                                        std::vector<Outcome>(count, answer.body.error())};
   if (count == 1) return report;
-  // Somebody took the worker with it: each alone tells who.
+  // One of the candidates ended the worker: run each alone to find it.
   for (const int index : request.order) {
     const auto place = static_cast<std::size_t>(index);
     protocol::PipelineRound alone = request;
@@ -70,7 +70,7 @@ Result<pipeline::StepTimes> WorkerPipelineDevice::steps(const pipeline::Candidat
 Result<pipeline::Timeline> WorkerPipelineDevice::trace(const pipeline::Candidate& candidate) {
   TRY_ASSIGN(auto answer, worker_.call("trace", protocol::PipelineTraceAsked{candidate, true}));
   if (answer.body) return protocol::decode_body<pipeline::Timeline>(*answer.body, "trace");
-  // Recording is the one thing that no run before did: it may be what took the worker with it.
+  // Only this run records, so recording may have ended the worker.
   auto timeline = ask<pipeline::Timeline>("trace", protocol::PipelineTraceAsked{candidate, false});
   if (timeline) timeline->reason = "the run that was to be recorded failed: " + answer.body.error().reason;
   return timeline;

@@ -19,14 +19,14 @@ class PipelineDevice {
 
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
 
-  /// Makes the problem current; the rest wants one. Errors: usage where it does not fit.
+  /// Makes the problem current, which all other calls need. Errors: usage if it does not fit.
   [[nodiscard]] virtual Result<pipeline::Prepared> prepare(const protocol::PipelinePrepare& request) = 0;
   [[nodiscard]] virtual Result<pipeline::CopyRates> rates() = 0;
   [[nodiscard]] virtual Result<protocol::ChunkTimesReport> kernels(const protocol::ChunkTimesAsked& request) = 0;
-  /// Errors: also where it cannot be measured.
+  /// Errors: also if it cannot be measured.
   [[nodiscard]] virtual Result<pipeline::SettledKernel> settled(const protocol::SettledKernelAsked& request) = 0;
-  /// What becomes of the candidate is the result's outcome, also where it takes the worker with it. Errors end the
-  /// search: no worker can be started any more.
+  /// The result has the candidate's outcome, also if it ends the worker. Errors end the search: no worker can be
+  /// started any more.
   [[nodiscard]] virtual Result<pipeline::TrialResult> trial(const protocol::PipelineTrial& request) = 0;
   /// Candidates that fail get an outcome, the others their samples.
   [[nodiscard]] virtual Result<protocol::PipelineRoundReport> round(const protocol::PipelineRound& request) = 0;
@@ -52,7 +52,7 @@ class WorkerPipelineDevice final : public PipelineDevice {
 
  private:
   explicit WorkerPipelineDevice(RoleWorker worker) : worker_(std::move(worker)) {}
-  /// Where the worker died over it, an error of kind internal with the reason.
+  /// If the worker died during the request: an error of kind internal with the reason.
   template <typename T>
   [[nodiscard]] Result<T> ask(const std::string& op, nlohmann::json body);
 

@@ -23,7 +23,7 @@ namespace {
 
 using pipeline::Candidate;
 
-/// What the stages share.
+/// The state that the stages share.
 struct PipelineRun {
   PipelineRun(const pipeline::StreamedProblem& searched, device::PipelineDevice& measured_on,
               PipelineStore& remembered_in, const PipelineOptions& wanted, const std::atomic<bool>& stop_flag,
@@ -51,11 +51,11 @@ struct PipelineRun {
   [[nodiscard]] bool stopped() const { return stop.load(); }
   [[nodiscard]] bool proposals_over() const;
   void tell(PipelineProgress::Phase phase, std::int64_t done, std::int64_t total) const;
-  /// Checks and screens a candidate that was not tried yet. Screening of an earlier search counts.
+  /// Checks and screens a candidate that was not tried yet. Reuses the screening of an earlier search.
   [[nodiscard]] Result<void> try_one(const pipeline::Candidate& candidate);
 };
 
-/// A candidate has to be so much faster in screening to become the centre.
+/// A candidate must be this much faster in screening to become the centre.
 constexpr double kBetter = 0.002;
 constexpr double kPipelineScreen_s = 30e-3;
 constexpr int kPipelineScreenSamples = 3;
@@ -105,12 +105,12 @@ Result<void> PipelineRun::try_one(const pipeline::Candidate& candidate) {
   return {};
 }
 
-/// Kernels that take so much of the bound's time may be the limit at the clock that they can hold.
+/// Kernels that take this share of the bound's time may be the limit at their sustained clock.
 constexpr double kMayLimit = 0.7;
 
-/// A few launches run at a higher clock than the GPU can hold where they meet the power cap. By how much depends on
-/// the kernel: it is asked of the chunks that are the bound where kernels are slower, since while copies are the
-/// limit chunks of all sizes are alike.
+/// At the power cap a few launches run at a higher clock than the GPU can sustain; the factor depends on the kernel. It
+/// is measured for the chunks that would be the bound with slower kernels, because while copies are the limit chunks of
+/// all sizes are equal.
 void settle_kernels(PipelineRun& run, const std::vector<pipeline::Cut>& cuts) {
   const double total_s = pipeline::least_bound(run.streamed, run.machine, cuts).bound.total_s;
   pipeline::Machine slower = run.machine;
@@ -160,7 +160,7 @@ Result<void> time_kernels(PipelineRun& run, const std::vector<pipeline::Cut>& cu
   return {};
 }
 
-/// A guess is a kernel that nobody has tried: where timing kernels fails with some, it is done again without any.
+/// Guessed kernels are untested: if timing kernels fails with some, it is repeated without any.
 Result<void> time_kernels_or_leave_out_guesses(PipelineRun& run, const std::vector<pipeline::Cut>& cuts) {
   auto timed = time_kernels(run, cuts);
   std::vector<protocol::ChunkKernel> stored = run.options.kernels;
@@ -200,13 +200,13 @@ Result<void> prepare_pipelines(PipelineRun& run) {
   return {};
 }
 
-/// Of the model's ranking, so many that differ in more than buffers are tried before its neighbourhood is.
+/// This many of the model's ranking, which differ in more than buffers, are tried before the neighbourhood.
 constexpr std::size_t kFirstProposals = 6;
-/// The model's ranking of neighbours is followed until one is expected to be so much slower than the best.
+/// Neighbours are tried in the model's order until the predicted time exceeds the best by this factor.
 constexpr double kHopeless = 1.3;
 constexpr int kRefinements = 8;
 
-/// The ladder's rungs, then what the model ranks first.
+/// The ladder's rungs, then the first in the model's ranking.
 Result<void> climb_ladder(PipelineRun& run) {
   run.rungs = pipeline::ladder(run.streamed, run.guess, run.space_limits.limits);
   std::erase_if(run.rungs, [&](const pipeline::Rung& rung) {
@@ -249,7 +249,7 @@ Result<void> refine_best(PipelineRun& run) {
   return {};
 }
 
-/// The first guess, the ladder's rungs, what the model ranks first, and neighbours of the best as long as one is
+/// The first guess, the ladder's rungs, the first in the model's ranking, and neighbours of the best as long as one is
 /// better.
 Result<void> propose_pipelines(PipelineRun& run) {
   run.expected = pipeline::expect(run.streamed, run.machine, run.space.candidates);
@@ -258,11 +258,11 @@ Result<void> propose_pipelines(PipelineRun& run) {
   return refine_best(run);
 }
 
-/// Pipelines that take up to so much longer than the best may meet the power cap as it does.
+/// Pipelines up to this factor slower than the best may reach the power cap like it.
 constexpr double kMayMeetCap = 1.3;
 constexpr double kPipelineRound_s = 60e-3;
 
-/// Rungs, first guess and the fastest in screening; nobody twice.
+/// Rungs, first guess and the fastest in screening, each once.
 std::vector<Candidate> pipeline_contenders(const PipelineRun& run) {
   std::vector<Candidate> chosen;
   const auto add = [&](const Candidate& candidate) {
@@ -279,15 +279,15 @@ std::vector<Candidate> pipeline_contenders(const PipelineRun& run) {
   return chosen;
 }
 
-/// Contenders whose samples are of one kind, which take turns.
+/// Contenders with samples of one kind, which take turns.
 struct PipelineField {
   std::vector<Candidate> candidates;
   SampleTiming timing;
   RoundOrder order;
 };
 
-/// At the power cap those that may meet it have settled samples, one after the other, so that none begins at the
-/// clock that another pipeline earned; the rest leaves the GPU idle for too long to meet it.
+/// At the power cap, contenders that may reach it have settled samples, one after the other, so that none begins at a
+/// clock that another pipeline caused. The rest leaves the GPU idle for too long to reach the cap.
 std::vector<PipelineField> pipeline_fields(const PipelineRun& run) {
   std::vector<Candidate> near, rest;
   for (const Candidate& candidate : pipeline_contenders(run)) {
@@ -301,7 +301,7 @@ std::vector<PipelineField> pipeline_fields(const PipelineRun& run) {
   return fields;
 }
 
-/// One round of a field; whether anybody has a sample.
+/// One round of a field; returns whether any contender has a sample.
 Result<bool> race_once(PipelineRun& run, const PipelineField& field, int round) {
   protocol::PipelineRound request;
   request.candidates = field.candidates;
@@ -324,7 +324,7 @@ Result<bool> race_once(PipelineRun& run, const PipelineField& field, int round) 
   return any;
 }
 
-/// Balanced rounds of those that matter.
+/// Balanced rounds of the best contenders.
 Result<void> race_pipelines(PipelineRun& run) {
   const std::vector<PipelineField> all = pipeline_fields(run);
   if (all.empty() || run.stopped()) return {};
@@ -342,7 +342,7 @@ Result<void> race_pipelines(PipelineRun& run) {
   return {};
 }
 
-/// Checks the winner again, after it was timed; whoever is wrong is out, and the next one is checked.
+/// Checks the winner again after timing. A wrong one is dropped, and the next one is checked.
 Result<void> check_winner(PipelineRun& run) {
   bool checked = run.stopped();
   while (run.best != nullptr && !checked) {
@@ -358,7 +358,7 @@ Result<void> check_winner(PipelineRun& run) {
   return {};
 }
 
-/// The answer, once the winner was checked again.
+/// The answer, after the winner's second check.
 Result<void> conclude_pipelines(PipelineRun& run) {
   if (auto ok = check_winner(run); !ok) return ok;
   run.answer.complete = !run.stopped() && run.best != nullptr && run.answer.rounds >= run.options.rounds;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One search for the pipeline of a problem: rates and kernels alone, a first guess, the ladder, candidates around the
-// best so far, and balanced rounds of those that matter.
+// best so far, and balanced rounds of the best contenders.
 #pragma once
 
 #include <atomic>
@@ -26,14 +26,14 @@ struct PipelineOptions {
   std::string kernels_text;                    ///< the same for the same kernels, for a store; empty of none
   std::uint64_t seed = 1;
   int rounds = 8;
-  std::size_t finalists = 4;  ///< beside the ladder and the first guess
+  std::size_t finalists = 4;  ///< in addition to the ladder and the first guess
 };
 
-/// What a search needs to remember. Called as soon as something is known; throws what the implementation throws.
+/// Stores a search's results. Called as soon as each is known; the implementation may throw.
 class PipelineStore {
  public:
   virtual ~PipelineStore() = default;
-  /// Trials of earlier searches of this problem on this board, by Candidate::key(): they are not made again.
+  /// Trials of earlier searches of this problem on this board, by Candidate::key(); they are not repeated.
   [[nodiscard]] virtual std::map<std::string, pipeline::TrialResult> trials() = 0;
   virtual void save_trial(const pipeline::Candidate& candidate, const pipeline::TrialResult& result) = 0;
   virtual void save_round_sample(const pipeline::Candidate& candidate, const pipeline::RunSample& sample) = 0;
@@ -43,7 +43,7 @@ struct PipelineProgress {
   enum class Phase { kPrepare, kRates, kKernels, kSearch, kRounds };
   Phase phase = Phase::kPrepare;
   std::int64_t done = 0, total = 0;  ///< candidates or rounds
-  double best_s = 0, bound_s = 0;    ///< 0: not known yet
+  double best_s = 0, bound_s = 0;    ///< 0: unknown yet
 };
 using PipelineProgressCallback = std::function<void(const PipelineProgress&)>;
 
@@ -53,7 +53,8 @@ struct PipelineResult {
   bool interrupted = false;
 };
 
-/// `stop` is polled between requests. Errors: as PipelineDevice; usage where no candidate is legal, with the reasons.
+/// `stop` is polled between requests. Errors: those of PipelineDevice; usage if no candidate is legal, with the
+/// reasons.
 [[nodiscard]] Result<PipelineResult> run_pipeline_search(const pipeline::StreamedProblem& streamed,
                                                          device::PipelineDevice& device, PipelineStore& store,
                                                          const PipelineOptions& options, const std::atomic<bool>& stop,

@@ -22,7 +22,7 @@ std::vector<double> times_of(const std::vector<RunSample>& samples, double RunSa
   return times;
 }
 
-/// Of the samples that have it; nothing where none has.
+/// The median over the samples that have the value; nothing if none has.
 std::optional<double> median_of(const std::vector<RunSample>& samples, std::optional<double> RunSample::*number) {
   std::vector<double> numbers;
   for (const RunSample& sample : samples) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The candidates that a search for a pipeline tried, and what their samples say.
+// The candidates that a search for a pipeline tried, with statistics of their samples.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ struct TriedPipeline {
   double expected_s = 0;  ///< by the model
 
   [[nodiscard]] bool right() const;
-  /// Median of the rounds, or of the screening where there were none. Precondition: right().
+  /// Median of the rounds, or of the screening if there were none. Precondition: right().
   [[nodiscard]] double time_s() const;
 };
 
@@ -33,11 +33,11 @@ class TriedPipelines {
 
   /// Those that are right.
   [[nodiscard]] std::vector<const TriedPipeline*> fastest_first() const;
-  /// Of those that are right and were in the rounds, or of the others where none was; null where none is right.
+  /// The best of the right ones in the rounds; if none was, of the other right ones; null if none is right.
   [[nodiscard]] const TriedPipeline* fastest() const;
 
   [[nodiscard]] MeasuredPipeline measured(const pipeline::Candidate& candidate) const;
-  /// Of the time of `over` to that of `best`, from the rounds that both were in; empty where there were none.
+  /// The ratio of the time of `over` to that of `best`, from the rounds with both; empty if there were none.
   [[nodiscard]] TimeRatio ratio(const pipeline::Candidate& over, const TriedPipeline& best) const;
 
  private:
