@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What this build was made from: the answer to "which pgtune gave these numbers?".
+// The sources of this build, which identify the pgtune behind a set of numbers.
 #pragma once
 
 #include <string>
 
 namespace pgtune::tool {
 
-/// The commit, shortened, and whether the files were changed since; empty where the sources were no clone. In a file of
-/// its own that cmake/Commit.cmake writes.
+/// The short commit, and whether files were changed since; empty if the sources were no clone. cmake/Commit.cmake
+/// writes the file that defines it.
 extern const char* const kCommit;
 
 /// Several lines, the last one without its end: commit, compiler, toolkit, schemas, templates with the hash of

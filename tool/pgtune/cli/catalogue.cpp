@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Searches take what is in the first; the templates of the others are there for who names them.
+/// Searches use the templates of the first; those of the others must be named.
 constexpr std::array kTemplateFolders{"configs", "configs/teaching"};
 constexpr const char *kOperationFolder = "operations", *kOperationTemplateFolder = "configs/operations";
 
@@ -46,11 +46,11 @@ Result<std::string> read_shipped_header(const std::string& name) {
   return fail(ErrorKind::kUsage, fmt::format("no file '{}' beside the template or among the built-in ones", name));
 }
 
-/// What is linked into pgtune is the same each time: it is parsed once in a process, whichever thread asks first.
+/// Text linked into pgtune never changes, so it is parsed once in a process, by the first thread that needs it.
 template <typename T>
 class ParsedOnce {
  public:
-  /// A copy of what is kept under `name`, which is made by `parse` where nothing is.
+  /// A copy of the entry `name`, which `parse` makes if it is missing.
   template <typename Parse>
   T get(const std::string& name, const Parse& parse) {
     {

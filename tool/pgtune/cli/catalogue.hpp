@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The templates and operations pgtune knows: those built into it, and a user's own by path.
+// The templates and operations that pgtune knows: built-in ones, and a user's own by path.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace pgtune::tool {
 
-/// An operation and where its templates' paths begin.
+/// An operation and the base folder of its templates' paths.
 struct LoadedOperation {
   operation::OperationDefinition definition;
   std::string folder;
   bool is_built_in = false;
 };
 
-/// Stands in commands that are printed for a user's own file, whose place nobody keeps.
+/// Replaces a user's own file in printed commands, because its path is not stored.
 inline constexpr std::string_view kNobodysFile = "FILE.json";
 
 class Catalogue {
@@ -27,35 +27,34 @@ class Catalogue {
   /// Whether a template is selected by a path: anything with a '/' or ending in ".json".
   [[nodiscard]] static bool is_path(const std::string& selector);
 
-  /// Names of the built-in templates that searches of GEMMs take, sorted.
+  /// Names of the built-in templates that searches of GEMMs use, sorted.
   [[nodiscard]] std::vector<std::string> names() const;
-  /// The same, and behind them those of the built-in operations.
+  /// The same, followed by those of the built-in operations.
   [[nodiscard]] std::vector<std::string> all_names() const;
 
-  /// `selector`: a built-in name, of a template for teaching or of a built-in operation too, or the path of a
-  /// template's JSON, which is GEMM's where `operation` is null. Throws CommandError (usage) with the names there are,
-  /// or what is wrong with the file.
+  /// `selector`: a built-in name (also of a template for teaching or of a built-in operation), or the path of a
+  /// template's JSON, which is GEMM's if `operation` is null. Throws CommandError (usage) with the known names, or the
+  /// error in the file.
   [[nodiscard]] space::TemplateDefinition load(const std::string& selector,
                                                const LoadedOperation* operation = nullptr) const;
 
-  /// What --template means: the named one, or with an empty selector every built-in template for the problem's types.
-  /// Throws CommandError (usage) where no template fits.
+  /// The templates of --template: the named one, or with an empty selector every built-in template for the problem's
+  /// types. Throws CommandError (usage) if no template fits.
   [[nodiscard]] space::TemplateSet select(const std::string& selector, const Problem& problem) const;
-  /// The same for a problem of `operation`, whose own templates an empty selector means; of GEMM where it is null. With
-  /// the templates of the operation's baselines; throws likewise where one of them is none or lacks its variant.
+  /// The same for a problem of `operation` (null: GEMM), with its own templates for an empty selector. Includes the
+  /// templates of the operation's baselines; throws if one of them is none or lacks its variant.
   [[nodiscard]] space::TemplateSet select(const std::string& selector, const Problem& problem,
                                           const LoadedOperation* operation) const;
 
-  /// Names of the templates that searches of the operation's problems take; none where it is not built in.
+  /// Names of the templates that searches of the operation's problems use; none if it is not built in.
   [[nodiscard]] std::vector<std::string> templates_of(const std::string& operation) const;
-  /// What --template says for a template of that name: nothing where commands take it unasked for the problem, its name
-  /// where it is built in, else kNobodysFile. Nothing for an operation of a user's own, which lists its templates
-  /// itself.
+  /// The value of --template for a template of that name: empty if it is a default for the problem, its name if it is
+  /// built in, else kNobodysFile. Empty for a user's own operation, which lists its templates itself.
   [[nodiscard]] std::string selector_of(const std::string& name, const Problem& problem) const;
 
-  /// `selector`: a built-in name, or the path of an operation's JSON. Throws CommandError (usage) likewise.
+  /// `selector`: a built-in name, or the path of an operation's JSON. Throws CommandError (usage) as above.
   [[nodiscard]] LoadedOperation operation(const std::string& selector) const;
-  /// Names of the built-in operations, sorted; GEMM is none of them.
+  /// Names of the built-in operations, sorted, without GEMM.
   [[nodiscard]] std::vector<std::string> operation_names() const;
 };
 

@@ -22,11 +22,11 @@ class Command {
   [[nodiscard]] virtual std::string name() const = 0;
   /// One line for the list of commands.
   [[nodiscard]] virtual std::string description() const = 0;
-  /// Shown indented under "Examples:" in the command's help: whole command lines, one a line, at most 78 columns.
+  /// Shown indented under "Examples:" in the command's help: whole command lines, one per line, at most 78 columns.
   [[nodiscard]] virtual std::string examples() const = 0;
 
-  /// Adds options (or commands of its own) to `app`, which is this command's. Options bind to members of the command.
-  /// Numbers are taken as text and read with common_options.hpp, which reports what CLI11 lets pass.
+  /// Adds options (or sub-commands) to this command's `app`. Options bind to members of the command. Numbers are text
+  /// that common_options.hpp parses, because CLI11 accepts some wrong ones.
   virtual void add_options(CommandLine& app) = 0;
 
   /// Runs after a successful parse. Throws CommandError or db::Error; prints data to standard output and everything

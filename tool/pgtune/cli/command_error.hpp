@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The exception that ends a command; only the command line's entry catches it, prints it and picks the exit code.
+// The exception that ends a command; only program.cpp catches it, prints it and picks the exit code.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,7 @@
 
 namespace pgtune::tool {
 
-// How pgtune ends: the process's exit codes, part of its contract with scripts.
+// The process's exit codes, part of the contract with scripts.
 
 enum class ExitCode : int {
   kDone = 0,
@@ -18,14 +18,14 @@ enum class ExitCode : int {
   kUsage = 2,
   kEnvironment = 3,  ///< no GPU, toolkit, driver, worker or recording
   kDatabase = 4,
-  kPartial = 5,  ///< stopped early, unasked, with a partial result; reaching --budget is kDone
+  kPartial = 5,  ///< stopped early with a partial result, without a request; reaching --budget is kDone
   kInternal = 70,
   kInterrupted = 130,  ///< SIGINT
   kTerminated = 143,   ///< SIGTERM
 };
 
-/// The one of two parts' ends that the whole ends with: a signal before what is wrong with the program, the database,
-/// the environment, the command line, a partial result, nothing valid, and success.
+/// The worse of two parts' exit codes, in the order: signal, internal error, database, environment, usage, partial
+/// result, nothing valid, success.
 [[nodiscard]] ExitCode worse(ExitCode a, ExitCode b);
 
 [[nodiscard]] constexpr ExitCode exit_code(ErrorKind kind) {

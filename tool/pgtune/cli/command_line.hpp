@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A command's options as the rest of pgtune sees them. CLI11 is behind it: reading its header alone takes a compiler
-// three seconds a file, so that only command_line.cpp, cli.cpp and what walks over all options include it.
+// A command's options, with CLI11 hidden. Compiling CLI11's header takes three seconds per file, so only
+// command_line.cpp, cli.cpp and code that walks over all options include it.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ class Option;
 
 namespace pgtune::tool {
 
-/// One option or positional argument. A handle: copies are the same option, and it lives no longer than its command
+/// One option or positional argument. A handle: copies refer to the same option, and it must not outlive its command
 /// line.
 class Option {
  public:
-  Option() = default;  ///< none, which nobody gives
+  Option() = default;  ///< no option; never given
   explicit Option(CLI::Option& option) : option_(&option) {}
 
   // Each returns the option itself, so that calls chain.
@@ -27,25 +27,25 @@ class Option {
   Option required();
   Option one_of(const std::vector<std::string>& values);
   Option value_optional();  ///< "--name" alone is allowed, and "--name=value"
-  Option one_value_each();  ///< of a repeatable option: a word after its value is not swallowed
+  Option one_value_each();  ///< for a repeatable option: takes one value, not the words after it
 
   [[nodiscard]] bool given() const;
   [[nodiscard]] std::string name() const;  ///< as typed, such as "--shape"
-  /// As it was given, one word each time: "--budget=60s", "--force". None where it was not.
+  /// The words as given, one for each use: "--budget=60s", "--force". Empty if not given.
   [[nodiscard]] std::vector<std::string> words() const;
 
  private:
   CLI::Option* option_ = nullptr;
 };
 
-/// What may follow a command: options, and commands of its own. A handle like Option.
+/// A command's options and sub-commands. A handle like Option.
 class CommandLine {
  public:
   explicit CommandLine(CLI::App& app) : app_(&app) {}
 
   /// `target` must outlive the parse. Numbers are taken as text and read with common_options.hpp.
   Option add_option(const std::string& names, std::string& target, const std::string& description);
-  /// Repeatable, and each time with as many values as follow.
+  /// Repeatable, each time with any number of values.
   Option add_option(const std::string& names, std::vector<std::string>& target, const std::string& description);
   Option add_flag(const std::string& names, bool& target, const std::string& description);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a command gets from the process around it: paths, terminal, the database, the command line as typed.
+// A command's process context: paths, terminal, the database, the command line as typed.
 #pragma once
 
 #include <filesystem>
@@ -31,10 +31,10 @@ class Context {
   /// As typed, arguments joined by blanks: stored with a session.
   [[nodiscard]] const std::string& command_line() const { return command_line_; }
 
-  /// What the columns of all tables hold, the rooms' too, for db::damage().
+  /// The column checks of all tables, including the rooms', for db::damage().
   [[nodiscard]] const db::ColumnChecks& record_checks() const { return record_checks_; }
 
-  /// The user's defaults, read when first asked for. Throws as UserConfig::load.
+  /// The user's defaults, read at first use. Throws the errors of UserConfig::load.
   [[nodiscard]] const UserConfig& config() const;
 
   /// The database of `option` (--db), else of PGTUNE_DB, else of the configuration file, else the one of paths().

@@ -26,7 +26,7 @@ class HelpFormatter : public CLI::Formatter {
   std::vector<std::string> first_;
 };
 
-/// "Examples:" and the command lines, one a line, indented: the end of a command's help.
+/// "Examples:" and the command lines, one per line, indented: the end of a command's help.
 [[nodiscard]] std::string examples_footer(const std::string& lines);
 
 }  // namespace pgtune::tool

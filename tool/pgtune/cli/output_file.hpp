@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Files that a command was told to write.
+// A command's output files.
 #pragma once
 
 #include <stdlib.h>
@@ -11,15 +11,15 @@
 
 namespace pgtune::tool {
 
-/// Written under a temporary name and renamed, so that a reader never sees half a file; what is there and no plain file
-/// (a device, a pipe, a link) is written to instead of replaced. Throws CommandError (environment).
+/// Writes under a temporary name and renames, so that a reader never sees half a file. An existing path that is no
+/// plain file (a device, a pipe, a link) is written to instead of replaced. Throws CommandError (environment).
 void write_output_file(const std::filesystem::path& path, std::string_view text);
 
-// A folder for the files of one step, gone with it.
+// A temporary folder, removed by the destructor.
 
 class ScratchFolder {
  public:
-  /// In the place for temporary files, readable by this user alone; path() is empty where it could not be made.
+  /// In the system's folder of temporary files, readable by this user alone; path() is empty if it could not be made.
   ScratchFolder() {
     std::error_code none;
     std::string name = (std::filesystem::temp_directory_path(none) / "pgtune-XXXXXX").string();

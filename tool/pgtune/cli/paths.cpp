@@ -19,7 +19,7 @@ fs::path xdg_directory(const Environment& environment, const char* variable, con
   return fs::path(home.value_or(".")) / below_home;
 }
 
-/// The same for every user of the machine, or they would not notice each other.
+/// The same for all users of the machine, as they must see each other's locks.
 fs::path find_locks(const Environment& environment) {
   if (const auto value = environment("PGTUNE_LOCK_DIR")) return *value;
   constexpr const char* kRunLock = "/run/lock";  // some systems keep it for root

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where pgtune's files are: XDG base directories, PGTUNE_* overrides, the worker beside the executable.
+// The paths of pgtune's files: XDG base directories, PGTUNE_* overrides, the worker next to the executable.
 #pragma once
 
 #include <filesystem>
@@ -18,9 +18,9 @@ struct Paths {
   std::filesystem::path config;    ///< the user's defaults: $XDG_CONFIG_HOME/pgtune/config.json
   std::filesystem::path cache;     ///< cubins: PGTUNE_CACHE_DIR, else $XDG_CACHE_HOME/pgtune
   std::filesystem::path locks;     ///< of GPUs, for all users: PGTUNE_LOCK_DIR, else /run/lock or /tmp
-  std::filesystem::path worker;    ///< PGTUNE_WORKER, else pgtune-worker beside the executable, else in libexec
+  std::filesystem::path worker;    ///< PGTUNE_WORKER, else pgtune-worker next to the executable, else in libexec
 
-  /// `executable`: pgtune itself. Relative XDG values are ignored, as the XDG specification wants. With neither XDG
+  /// `executable`: pgtune itself. Relative XDG values are ignored, as the XDG specification requires. With neither XDG
   /// variables nor HOME, files go below the current folder.
   [[nodiscard]] static Paths find(const Environment& environment, const std::filesystem::path& executable);
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Programs of the CUDA toolkit that pgtune runs where they are installed: the disassembler, the profiler.
+// Programs of the CUDA toolkit that pgtune runs if they are installed: the disassembler, the profiler.
 #pragma once
 
 #include <filesystem>
@@ -13,14 +13,14 @@ namespace pgtune::tool {
 struct ToolkitProgram {
   std::string name;      ///< of the file: "nvdisasm"
   std::string purpose;   ///< for messages: "disassembler"
-  std::string variable;  ///< of the environment, that may name another: "PGTUNE_NVDISASM"
+  std::string variable;  ///< environment variable that may name another: "PGTUNE_NVDISASM"
 };
 
 /// The variable's program, else one on PATH, else in CUDA_HOME/bin, CUDA_PATH/bin, /usr/local/cuda/bin or the toolkit
-/// pgtune was built with. Error (environment) where there is none, with the remedy.
+/// of the build. Error (environment) if there is none, with the remedy.
 [[nodiscard]] Result<std::filesystem::path> find_toolkit_program(const ToolkitProgram& program);
 
-/// Where it looks: the folders of PATH, then a toolkit's.
+/// The folders of the search: those of PATH, then a toolkit's.
 [[nodiscard]] std::vector<std::filesystem::path> toolkit_folders();
 
 }  // namespace pgtune::tool

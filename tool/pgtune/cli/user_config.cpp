@@ -22,11 +22,11 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Far above any GPU's clock, and any machine's cores: larger numbers are typing errors.
+/// Far above any GPU's clock and any machine's cores: larger numbers are typing errors.
 constexpr std::int64_t kMaxMhz = 10'000, kMaxJobs = 4096;
 constexpr std::size_t kMaxConfigBytes = 1U << 16U;
 
-/// One file being read: knows what to blame.
+/// One file being read, with the context for errors.
 class Reader {
  public:
   Reader(const fs::path& file, const Environment& environment) : file_(file), environment_(environment) {}
@@ -39,7 +39,7 @@ class Reader {
     throw CommandError(ErrorKind::kUsage, fmt::format("configuration {}: {}", file_.string(), cause));
   }
   [[noreturn]] void refuse_value(const std::string& key, const json& value, std::string_view allowed) const {
-    // Printing goes as deep as the value is nested, which may be deeper than the stack.
+    // Printing recurses with the value's nesting, which may overflow the stack.
     const std::string shown =
         value.is_structured() ? value.type_name() : value.dump(-1, ' ', false, json::error_handler_t::replace);
     refuse(fmt::format("\"{}\" is {}. It must be {}.", key, shown, allowed));
@@ -89,7 +89,7 @@ std::optional<LockRequest> Reader::lock_request(const std::string& key, const js
 }
 
 int Reader::count(const std::string& key, const json& value, std::int64_t most, std::string_view allowed) const {
-  // Judged as a double first: a huge unsigned number would wrap as a signed one.
+  // Checked as a double first: a huge unsigned number would wrap as a signed one.
   if (!value.is_number_integer() || value.get<double>() < 1 || value.get<double>() > static_cast<double>(most))
     refuse_value(key, value, allowed);
   return value.get<int>();
@@ -129,7 +129,7 @@ void Reader::set(UserConfig& config, const std::string& key, const json& value) 
     config.strategy = word(key, value, search::find_strategy(text) != nullptr, search::strategy_names());
   } else {
     static const std::vector<std::string> known{"lock_clocks", "regime", "l2", "database", "jobs", "strategy"};
-    // Without a near one the suggestion lists what there is, which follows anyway.
+    // Without a near one the suggestion lists all names, which follow anyway.
     std::string near = suggestion(key, known);
     if (!near.ends_with('?')) near = ".";
     refuse(fmt::format("unknown key \"{}\"{} The keys are {}.", key, near, fmt::join(known, ", ")));

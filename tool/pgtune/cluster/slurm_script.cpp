@@ -45,7 +45,7 @@ Result<void> check(const char* what, std::string_view text, bool file_name) {
                           what, text, file_name ? " and %" : ""));
 }
 
-/// Options of sbatch that tasks and merge have in common.
+/// Common sbatch options of tasks and merge.
 std::vector<std::string> site_options(const SlurmRequest& request, const std::string& partition) {
   std::vector<std::string> options;
   for (const auto& [name, value] : {std::pair{"partition", &partition}, {"account", &request.account}}) {
@@ -65,7 +65,7 @@ std::vector<std::string> task_options(const SlurmJob& job) {
       fmt::format("--cpus-per-task={}", request.cpus)};
   if (!request.time.empty()) options.push_back("--time=" + request.time);
   for (const std::string& option : site_options(request, request.partition)) options.push_back(option);
-  // A search goes on where it stopped, so that Slurm may start a task again.
+  // A search resumes where it stopped, so Slurm may restart a task.
   options.insert(options.end(), {"--requeue", "--open-mode=append", fmt::format("--chdir={}", job.working_folder),
                                  fmt::format("--output={}/logs/task-%a.log", job.folder)});
   options.insert(options.end(), request.more.begin(), request.more.end());
@@ -184,7 +184,7 @@ Result<double> parse_slurm_time(std::string_view text) {
   if (!rest.empty()) return refused();
   constexpr double kHour = 3600, kMinute = 60;
   double seconds = 24 * kHour * days;
-  // After days the first part is hours; without, one part is minutes and two are minutes and seconds.
+  // With days the first part is hours; without days, one part is minutes, and two are minutes and seconds.
   const std::size_t skipped = has_days || parts.size() == 3 ? 0 : 1;
   constexpr std::array units{kHour, kMinute, 1.0};
   for (std::size_t i = 0; i < parts.size(); ++i) seconds += parts[i] * units[i + skipped];
@@ -199,7 +199,7 @@ std::vector<Chunk> balanced_chunks(const std::vector<double>& expected_s, std::s
                    [&](std::size_t a, std::size_t b) { return expected_s[a] > expected_s[b]; });
   std::vector<Chunk> chunks(std::min(count, expected_s.size()));
   for (const std::size_t item : order) {
-    // Fewer items decide where all times are equal, zero among them, so that no chunk stays empty.
+    // If all times are equal (for example zero), the chunk with fewer items is taken, so that none stays empty.
     Chunk& shortest = *std::min_element(chunks.begin(), chunks.end(), [](const Chunk& a, const Chunk& b) {
       return a.expected_s != b.expected_s ? a.expected_s < b.expected_s : a.items.size() < b.items.size();
     });
@@ -232,7 +232,7 @@ void write_slurm_script(const fs::path& path, const std::string& text) {
         fmt::format("{} is there and is no script of pgtune's; give another file with -o", path.string()));
   auto written = write_file_atomically(path, text);
   if (!written) throw CommandError(ErrorKind::kEnvironment, written.error().text());
-  // As an editor would leave it, and executable.
+  // With the mode of an ordinary file, and executable.
   const mode_t mask = ::umask(0);
   ::umask(mask);
   fs::permissions(path, static_cast<fs::perms>(0777 & ~mask), error);

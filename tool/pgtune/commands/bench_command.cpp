@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pgtune bench: measures chosen variants and says whether what is stored of them holds.
+// pgtune bench: measures chosen variants and reports whether their stored results still hold.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,12 +23,12 @@
 namespace pgtune::tool {
 namespace {
 
-/// What the command line asks for.
+/// The options of the command line.
 struct BenchTask {
   MeasuringOptions measuring;
   std::vector<Problem> problems;
   std::string selector;                                 ///< --template as given
-  std::map<std::string, space::TemplateSet> templates;  ///< what it means for each problem, by its key
+  std::map<std::string, space::TemplateSet> templates;  ///< its templates for each problem, by the problem's key
   std::vector<std::string> variants;                    ///< kBest or keys
   int rounds = 0;
   bool counters = false;
@@ -51,7 +51,7 @@ BenchOutcome bench_chosen(MeasuringRun& run, const BenchTask& task, BenchOutcome
 Shown bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, ResultDocument& results,
                     const Problem& problem) {
   const space::TemplateSet& all = task.templates.at(problem.key());
-  // A search over all templates answers for them; without one, searches over each of them do.
+  // A search over all templates counts for them; without one, searches over each of them count.
   std::vector<space::TemplateSet> searched{all};
   if (all.definitions().size() > 1) searched.insert(searched.end(), all.definitions().begin(), all.definitions().end());
   const Conditions& conditions = run.session().conditions;
@@ -129,7 +129,7 @@ class BenchCommand final : public Command {
 
   ExitCode run(Context& context) override {
     const BenchTask task = read(context);
-    // What is no whole key is in a database alone: opening it to read only says so where there is none.
+    // Partial keys are looked up in a database; opening it read-only reports a missing one.
     const bool needs_stored = std::any_of(task.problems.begin(), task.problems.end(), [&](const Problem& problem) {
       return !all_named(task.variants, task.templates.at(problem.key()));
     });

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
-/// The core's commands, in the order of the help: `name` is made by make_<name>_command() of <name>_command.cpp, which
-/// needs no other declaration.
+/// The core's commands, in the order of the help: make_<name>_command() of <name>_command.cpp makes `name` and needs no
+/// other declaration.
 // clang-format off
 #define PGTUNE_MEASURING_COMMANDS(command) \
   command(search) \

@@ -10,7 +10,7 @@
 
 namespace pgtune::tool {
 
-/// The core's commands, and those of the rooms after the ones that measure; takes what it needs out of `rooms`.
+/// The core's commands, with those of the rooms after the measuring ones; moves them out of `rooms`.
 [[nodiscard]] std::vector<std::unique_ptr<Command>> make_commands(Rooms& rooms);
 
 }  // namespace pgtune::tool

@@ -20,7 +20,7 @@ namespace {
 
 enum class Shell { kBash, kZsh, kFish };
 
-/// One command by its path ("db check"), with what may follow it.
+/// One command by its path ("db check"), with its options and sub-commands.
 struct Node {
   std::string path;
   std::vector<const CLI::App*> commands;
@@ -45,7 +45,7 @@ std::vector<std::string> words(const Node& node) {
   return result;
 }
 
-/// What may follow an option that takes a value.
+/// The completions for an option's value.
 struct Value {
   bool file = false;
   std::vector<std::string> words = {};
@@ -59,8 +59,8 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-/// By what it is checked to be one of, or by the word that stands for its value in the help, such as FILE or TYPE.
-/// Nothing for a flag, and for an option that may stand without its value.
+/// From its list of allowed values, or from the placeholder in the help, such as FILE or TYPE. Nothing for a flag, and
+/// for an option with an optional value.
 std::optional<Value> value_of(const CLI::Option& option) {
   if (option.get_expected_min() < 1) return std::nullopt;
   const std::string text = option.get_option_text(), checked = option.get_type_name();
@@ -77,7 +77,7 @@ std::optional<Value> value_of(const CLI::Option& option) {
   return value;
 }
 
-/// The branches of a shell's case for the word before the one that is being typed: options of one name take the same
+/// The branches of a shell's case for the word before the one being typed: options of one name take the same values
 /// everywhere.
 std::string value_cases(const std::vector<Node>& nodes) {
   std::map<Value, std::set<std::string>> options;
@@ -91,7 +91,7 @@ std::string value_cases(const std::vector<Node>& nodes) {
   }
   std::string cases;
   for (const auto& [value, names] : options) {
-    // Nothing offered means files, unless that is switched off.
+    // Without completions the shell offers files, unless that is switched off.
     const std::string offer = value.file            ? "COMPREPLY=()"
                               : value.words.empty() ? "COMPREPLY=(); compopt +o default 2> /dev/null"
                                                     : fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$current\"))",
@@ -106,8 +106,8 @@ std::string bash_script(const std::vector<Node>& nodes, const std::string& funct
   std::string cases;
   for (const Node& node : nodes)
     cases += fmt::format("    '{}') offered='{}' ;;\n", node.path, fmt::join(words(node), " "));
-  // The commands typed so far grow only by words that are commands where they stand. The variables must not be called
-  // path or words: both are special in zsh, which runs this script too.
+  // Only words that are commands at their position extend the typed command. The variables must not be named path or
+  // words: both are special in zsh, which runs this script too.
   std::string known;
   for (const Node& node : nodes) {
     if (!node.path.empty()) known += fmt::format("|'{}'", node.path);
@@ -166,8 +166,8 @@ std::string write_completion(const CommandLine& root, Shell shell) {
     case Shell::kBash:
       return bash_script(nodes, "_pgtune");
     case Shell::kZsh:
-      // Sourced, it registers itself. As the file _pgtune on fpath it is, at the first completion, the function
-      // _pgtune.
+      // If sourced, it registers itself. As the file _pgtune on fpath, its body is the function _pgtune at the first
+      // completion.
       return fmt::format(
           "#compdef pgtune\nautoload -U +X bashcompinit && bashcompinit\n{}"
           "[[ $funcstack[1] != _pgtune ]] || _bash_complete -o default -F _pgtune_words\n",

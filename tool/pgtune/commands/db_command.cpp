@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `pgtune db`: a command with commands of its own. Those that look at a database are here, those that write its content
-// elsewhere in db_content_commands.cpp.
+// `pgtune db`: a command with sub-commands. Those that only read a database are here; those that write its content
+// elsewhere are in db_content_commands.cpp.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -50,7 +50,7 @@ class VacuumCommand final : public Command {
   }
 
   ExitCode run(Context& context) override {
-    // What is not there is not made.
+    // A missing database is not created.
     static_cast<void>(context.open_database(database_, db::OpenMode::kReadOnly));
     db::Database database = context.open_database(database_, db::OpenMode::kReadWriteCreate);
     const std::uintmax_t before = bytes_with_log(database.origin());
@@ -195,7 +195,7 @@ void add_output_option(CommandLine& app, std::string& output) {
 }
 
 void require_new_file(const std::string& output) {
-  // What cannot be looked at cannot be written either: that is the writer's own error to report.
+  // An unreadable path cannot be written either; the writer reports that error.
   std::error_code unreadable;
   if (std::filesystem::exists(std::filesystem::symlink_status(output, unreadable)))
     throw CommandError(ErrorKind::kUsage, fmt::format("{} exists already; give a new file name", output));

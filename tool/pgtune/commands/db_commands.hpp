@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the commands of `pgtune db` share.
+// Common parts of the commands of `pgtune db`.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace pgtune::tool {
 /// copy, merge, dump and prune, in the order of the help.
 [[nodiscard]] std::vector<std::unique_ptr<Command>> make_db_content_commands();
 
-/// -o, --output: a file that must not be there yet.
+/// -o, --output: a file that must not exist.
 void add_output_option(CommandLine& app, std::string& output);
-/// Throws CommandError (usage) where the file of --output is there.
+/// Throws CommandError (usage) if the file of --output exists.
 void require_new_file(const std::string& output);
 
 /// "1 session", "2 sessions".

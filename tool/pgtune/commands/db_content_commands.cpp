@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune db copy`, `merge`, `dump` and `prune`: databases made of others, and rows taken out.
+// `pgtune db copy`, `merge`, `dump` and `prune`: make databases from others, and remove rows.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -151,7 +151,7 @@ class PruneCommand final : public Command {
           "nothing says what to drop. Give --keep N, --unfinished or --recorded; --dry-run shows what would go.");
     if (rules_.any_board && !rules_.keep_newest)
       throw CommandError(ErrorKind::kUsage, "--any-board says how --keep counts; give --keep N with it.");
-    // Looking comes first: a file that is not there is not made, and one without such sessions is not written.
+    // Reads first: a missing file is not created, and one without such sessions is not written.
     std::vector<db::PrunedSession> pruned =
         db::sessions_to_prune(context.open_database(database_, db::OpenMode::kReadOnly), rules_);
     if (!dry_run_ && !pruned.empty()) {

@@ -36,7 +36,7 @@ class DevicesCommand final : public Command {
     } else {
       print(context.terminal(), devices);
     }
-    // Having no GPU is an answer to this question, but scripts must be able to tell.
+    // Having no GPU is a valid answer, but scripts must be able to tell.
     if (devices.empty()) context.terminal().error(found ? "no GPU in this machine" : found.error().text());
     return devices.empty() ? ExitCode::kEnvironment : ExitCode::kDone;
   }

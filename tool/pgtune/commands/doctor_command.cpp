@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune doctor`: is everything there that a search on a GPU needs, and what to do where it is not.
+// `pgtune doctor`: checks everything that a search on a GPU needs, and names remedies.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ class DoctorCommand final : public Command {
     }
   }
 
-  /// `facts`: what the worker said, null where there is none.
+  /// `facts`: the worker's reply, null without a worker.
   [[nodiscard]] std::vector<Check> worker_checks(const Context& context, json& facts) const {
     const std::string path = context.paths().worker.string();
     auto answer = ask_worker(path, device_);

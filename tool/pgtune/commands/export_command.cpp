@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune export header`: the winners as a C++17 header that a program calls; beside it what rooms export.
+// `pgtune export header`: the winners as a C++17 header for programs. Also hosts the exports of rooms.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -109,7 +109,7 @@ class ExportCommand final : public Command {
     if (!coverage_.empty() && filter_.operation() == nullptr) covered_problems_ = filter_.problems_of_file(coverage_);
     if (!guess_.empty()) guessed_problems_ = filter_.problems_of_file(guess_);
     std::vector<StoredResult> results = filter_.load(context);
-    // What a header launches may follow anything, so it must not begin before that has ended.
+    // A header's launch may follow any work, so it must not begin before that has ended.
     if (const auto chained = std::erase_if(results, [](const auto& result) { return result.problem.chained; }))
       context.terminal().note(
           fmt::format("{} of chained launches left out: a header launches its kernels one by one.", chained));
@@ -122,7 +122,7 @@ class ExportCommand final : public Command {
   }
 
  private:
-  /// Throws CommandError (usage) where two options ask for different outputs.
+  /// Throws CommandError (usage) if two options select different outputs.
   void check_forms() const {
     if (filter_.operation() != nullptr && !guess_.empty())
       throw CommandError(ErrorKind::kUsage, "--guess is about GEMMs. Leave out --operation or --guess.");
@@ -187,7 +187,7 @@ class ExportCommand final : public Command {
     return ExitCode::kDone;
   }
 
-  /// What the output's text calls its header.
+  /// The header's name in the output's text.
   [[nodiscard]] std::string file_name() const {
     if (!library_.empty()) return package_name(name_space_) + ".hpp";
     return output_.empty() || output_ == "-" ? package_name(name_space_) + ".hpp"
@@ -218,7 +218,7 @@ class ExportCommand final : public Command {
                                         entries_text(content.entries.size()), name, name, name));
   }
 
-  /// Throws CommandError (usage) where there is nothing to learn from.
+  /// Throws CommandError (usage) if there is nothing to learn from.
   [[nodiscard]] std::function<Result<GuessedVariant>(const Problem&, const DeviceInfo&)> guesser(
       Context& context) const {
     const auto model = trained_model(context, filter_.database_path(context), {}, search::Validation::kFiveFold)();

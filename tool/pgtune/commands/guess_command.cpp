@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune guess`: the variant to take without a search, by what searches of other problems measured.
+// `pgtune guess`: a variant without a search, predicted from searches of other problems.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

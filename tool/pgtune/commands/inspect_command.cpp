@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune inspect`: what the compiler made of one variant: registers, shared memory, spills, occupancy, instructions.
+// `pgtune inspect`: the compiler's results for one variant: registers, shared memory, spills, occupancy, instructions.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -41,10 +41,10 @@ struct Inspection {
   std::optional<SassCounts> sass;
   std::string sass_problem;  ///< why there are no counts
   std::string sass_text;
-  std::optional<CounterReport> counters;  ///< nothing where they were not asked for
+  std::optional<CounterReport> counters;  ///< nothing if not requested
 };
 
-/// Instructions that tell the classic stories: how data moves, how wide, and whether anything spilled.
+/// Instructions that show how data moves, how wide accesses are, and whether registers spilled.
 constexpr std::array kEvidence{
     std::pair{"FFMA", "multiply-adds"},       std::pair{"LDGSTS", "asynchronous copies, global to shared (cp.async)"},
     std::pair{"LDG", "global loads"},         std::pair{"LDS", "shared loads"},
@@ -140,9 +140,8 @@ class InspectCommand final : public Command {
   }
 
  private:
-  /// The first template that has the parameters of --variant and whose preset leaves something to be searched there;
-  /// where there is none, the first with these parameters, and at last the one that knows most of their names, which
-  /// then says what is wrong.
+  /// The first template that has the parameters of --variant and legal variants in its preset; else the first with
+  /// these parameters; else the one that has most of their names, which then reports the error.
   [[nodiscard]] const space::TemplateDefinition& choose(const space::TemplateSet& templates,
                                                         const Inspection& inspection) const {
     const space::TemplateDefinition* first = nullptr;
@@ -172,7 +171,7 @@ class InspectCommand final : public Command {
     if (!others.empty()) context.terminal().note(fmt::format("Other templates: {}", fmt::join(others, ", ")));
   }
 
-  /// Fills what is missing beside problem and device.
+  /// Fills all fields except problem and device.
   void inspect(Context& context, const space::TemplateDefinition& definition, Inspection& result) const {
     result.variant = value_or_throw(space::parse_variant(definition, variant_));
     if (const auto reason =
@@ -188,7 +187,7 @@ class InspectCommand final : public Command {
     read_sass(result);
   }
 
-  /// Whatever is in the way goes into the report, but for a GPU that another pgtune holds.
+  /// Failures go into the report, except for a GPU that another pgtune holds.
   ExitCode read_counters(Context& context, const space::TemplateSet& templates, Inspection& result) const {
     result.counters.emplace();
     if (device_.starts_with("sm_")) {

@@ -18,7 +18,7 @@
 namespace pgtune::tool {
 namespace {
 
-/// Text as roff: hyphens that stay hyphens when copied, backslashes, and no line that is taken for a request.
+/// Text as roff: escapes hyphens (so that copies keep them) and backslashes, and avoids lines that look like requests.
 std::string roff(const std::string& text) {
   std::string out;
   bool line_begins = true;
@@ -45,7 +45,7 @@ std::string entry(const std::string& term, const std::string& text) {
   return fmt::format(".TP\n.B {}\n{}\n", roff(term), roff(text));
 }
 
-/// A footer: indented lines are commands to type and stay as they are, the others are text.
+/// A footer: indented lines are commands and stay unchanged; the others are text.
 std::string footer(const std::string& text) {
   std::istringstream lines(text);
   std::string out;
@@ -135,7 +135,7 @@ Compiled kernels (~/.cache/pgtune); may be deleted.
 Your defaults (~/.config/pgtune/config.json).
 )";
 
-/// pgtune(1) in roff, for man and mandoc: one section a command. `root` is the whole application.
+/// pgtune(1) in roff, for man and mandoc: one section per command. `root` is the whole application.
 std::string write_man_page(const CommandLine& root) {
   const CLI::App& app = root.app();
   std::string out = fmt::format(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `pgtune report`: the winners beside cuBLASLt in speed, in energy, or under the GPU's roofs; all of it as a page. What
-// rooms report too.
+// `pgtune report`: the winners against cuBLASLt in speed, in energy, or under the GPU's roofs; all of it as a page.
+// Also hosts the reports of rooms.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -76,7 +76,7 @@ class ReportCommand final : public Command {
       if (room.asked) return report_room(context, room);
     }
     std::vector<StoredResult> results = boards_ ? filter_.load_boards(context) : filter_.load(context);
-    // Another search of a problem may be the one whose energy was measured.
+    // Another search of the problem may have the energy.
     if (!boards_ && !power_) results = one_a_problem(std::move(results));
     print_results(context, results);
     if (!results.empty()) return ExitCode::kDone;
@@ -122,7 +122,7 @@ class ReportCommand final : public Command {
       throw CommandError(ErrorKind::kUsage, "--against adds a comparison to the page. Add --html FILE.");
   }
 
-  /// Keys of the problems that several boards of one class measured: reading the others' twice can be spared.
+  /// Keys of the problems that several boards of one class measured; the others need not be read twice.
   static std::set<std::string> problems_of_several_boards(const db::Database& database) {
     std::map<std::pair<std::string, std::string>, std::string> board_of;
     std::set<std::string> problems;
@@ -183,7 +183,7 @@ class ReportCommand final : public Command {
     }
   }
 
-  /// A room's report, and whether the user asks for it.
+  /// A room's report, and whether it was requested.
   struct OfRoom {
     RoomReport report;
     bool asked = false;

@@ -118,7 +118,7 @@ class SearchCommand final : public SearchOptions {
     } else if (context.config().strategy) {
       session.strategy = *context.config().strategy;
     }
-    // Of a strategy that cannot say when it is enough all is wanted, also where another's answer had enough.
+    // Without a stopping rule the strategy needs the whole space, even if another strategy's answer had stopped early.
     const bool learns = search::find_strategy(session.strategy)->asks_expectation;
     session.stop_when_enough = !effort_.empty() || (budget_.empty() && learns);
     for (const Problem& problem : task.problems) {
@@ -144,7 +144,7 @@ class SearchCommand final : public SearchOptions {
     return task;
   }
 
-  /// A time, and an end where the strategy can say that there is nothing left to gain.
+  /// A time limit, and the stopping rule if the strategy has one.
   void take_effort(SearchTask& task) const {
     if (!budget_.empty()) throw CommandError(ErrorKind::kUsage, "--effort and --budget exclude each other. Give one.");
     const Effort& effort = parse_effort(effort_);

@@ -11,17 +11,17 @@
 
 namespace pgtune::tool {
 
-/// What a search was asked for.
+/// The options of a search.
 struct SearchRequest {
   std::vector<Problem> problems;
   session::SessionOptions session;
-  std::size_t jobs = 0;  ///< compile workers; 0: one a core
+  std::size_t jobs = 0;  ///< compile workers; 0: one per core
 };
 
-/// The search command to those that add its options to theirs.
+/// The search command for commands that add its options to theirs.
 class SearchOptions : public Command {
  public:
-  /// Throws CommandError (usage) wherever a search would that was asked for the same, before it looks for a device.
+  /// Throws the CommandError (usage) that a search with these options would throw before it looks for a device.
   [[nodiscard]] virtual SearchRequest request(Context& context) const = 0;
 };
 

@@ -52,10 +52,10 @@ std::string guess_text(const ModelSource& model, const space::TemplateSet& templ
                : "";
 }
 
-/// Prints the recorded answer for each problem, and stores it in the user's database as recorded. Where there is none
-/// it names what the recordings hold instead, and what `pgtune guess` takes unless recordings were asked for: for one
-/// problem as a CommandError (environment), for several it goes on and ends with kEnvironment. `choice`: of recordings.
-/// Throws CommandError, db::Error.
+/// Prints the recorded answer for each problem, and stores it in the user's database as recorded. If there is none, it
+/// names what the recordings have instead and, unless recordings were requested, the variant of `pgtune guess`. For one
+/// problem this is a CommandError (environment); for several it continues and ends with kEnvironment. `choice`: of
+/// recordings. Throws CommandError, db::Error.
 ExitCode print_recorded(Context& context, const SearchTask& task, const DeviceChoice& choice, ResultDocument& results) {
   Terminal& terminal = context.terminal();
   const MeasuringOptions& options = task.measuring;
@@ -90,7 +90,7 @@ ExitCode print_recorded(Context& context, const SearchTask& task, const DeviceCh
   return code;
 }
 
-/// At most 80 columns a line.
+/// At most 80 columns per line.
 std::string answered_note(const session::Answer& answer, const DeviceInfo& device) {
   if (answer.board == device.uuid)
     return fmt::format("Answered from the database ({}); --force measures again.", answer.finished_at);
@@ -125,7 +125,7 @@ ExitCode show_result(Terminal& terminal, ResultDocument& results, const SearchOu
   return exit_code(result, signal);
 }
 
-/// Only says what would be searched.
+/// Only prints what would be searched.
 ExitCode plan(Context& context, const SearchTask& task, ResultDocument& results) {
   const MeasuringOptions& options = task.measuring;
   const DeviceChoice choice = choose_device_to_plan(context, options.device);
@@ -148,14 +148,13 @@ ExitCode plan(Context& context, const SearchTask& task, ResultDocument& results)
   return ExitCode::kDone;
 }
 
-/// Where the database answers everything about this machine's GPU, so that it need not even be looked for; nothing
-/// where it does not.
+/// The device if the database has all answers for this machine's GPU, so that no GPU must be opened; else nothing.
 std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& task, ResultDocument& results) {
   const MeasuringOptions& options = task.measuring;
   if (db::is_absent(options.database)) return std::nullopt;
   session::SessionOptions session = options.session;
   if (const auto& lock = options.clock.request) {
-    if (!lock->mhz) return std::nullopt;  // which clock it will be shows once it is locked
+    if (!lock->mhz) return std::nullopt;  // the clock is known once it is locked
     session.conditions.locked_sm_clock_hz = *lock->mhz * 1e6;
   }
   db::Database database = db::Database::open(options.database, db::OpenMode::kReadWriteCreate);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What pgtune search is asked for, and how it is done: planned, answered from the database or by recordings, or
-// searched.
+// A request of pgtune search, and its execution: planned, answered from the database or by recordings, or searched.
 #pragma once
 
 #include <map>
@@ -16,15 +15,15 @@
 
 namespace pgtune::tool {
 
-/// What problems have in common that the same templates compute: dtype, type of C and epilogue.
+/// The common properties of problems for the same templates: dtype, type of C and epilogue.
 using KindOfProblem = std::tuple<Dtype, ElementType, std::string>;
 
 [[nodiscard]] KindOfProblem kind_of(const Problem& problem);
 
-/// What the command line asks for.
+/// The options of the command line.
 struct SearchTask {
   MeasuringOptions measuring;
-  std::string effort;  ///< said before anything is measured; empty: none was asked for
+  std::string effort;  ///< printed before measuring; empty: none requested
   std::vector<Problem> problems;
   std::map<KindOfProblem, space::TemplateSet> templates;
   bool dry_run = false, counters = false;
@@ -34,7 +33,7 @@ struct SearchTask {
   }
 };
 
-/// Shows every problem's result, and stores what was measured. Throws CommandError, db::Error.
+/// Shows every problem's result, and stores the measurements. Throws CommandError, db::Error.
 [[nodiscard]] ExitCode run(const SearchTask& task, Context& context, ResultDocument& results);
 
 }  // namespace pgtune::tool

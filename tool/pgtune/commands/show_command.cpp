@@ -131,7 +131,7 @@ class ShowCommand final : public Command {
     terminal.print("\n");
   }
 
-  /// Two blanks in front of each line, two more where a line goes on.
+  /// Indents each line by two blanks, continuations by four.
   static void print_wrapped(Terminal& terminal, const std::string& text) {
     const char* indent = "  ";
     for (const std::string& line : wrap_text(text, kTextWidth - 4)) {

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Of a limit, so that what is expected to take it may take longer.
+/// The share of the time limit to plan for, as work may take longer than expected.
 constexpr double kShareOfLimit = 0.6;
 
 std::vector<SlurmTask> divide(const SearchRequest& search, std::size_t gpus, std::size_t cpus,
@@ -78,7 +78,7 @@ class SlurmCommand final : public Command {
 
   void add_options(CommandLine& app) override {
     search_->add_options(app);
-    // Each task has a database of its own; a task that is run again would measure everything anew with --force.
+    // Each task has its own database; with --force a restarted task would measure everything again.
     for (const char* name : {"--db", "--force", "--dry-run"}) app.remove_option(name);
     searched_ = app.options();
     app.option("--device").description("0 (default): the GPU that Slurm gives the task; recording, or recording:FILE");
@@ -146,7 +146,7 @@ class SlurmCommand final : public Command {
     return job;
   }
 
-  /// What the user asked of the search, but for what each task has of its own and how this command talks.
+  /// The user's search options, without those that each task sets itself and those for this command's output.
   void pass_on(SlurmJob& job) const {
     static const std::set<std::string> kOwn{"--shape", "--shapes", "--size",   "--sizes",
                                             "--json",  "--quiet",  "--verbose"};
@@ -162,7 +162,7 @@ class SlurmCommand final : public Command {
         job.search_options.insert(job.search_options.end(), words.begin(), words.end());
       }
     }
-    // Where no GPU can be used, auto would search on a recording.
+    // Without a usable GPU, auto would use a recording.
     if (!device) job.search_options.insert(job.search_options.begin(), "--device=0");
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune space`: how large a template's space is for a problem, and which rule removes how much.
+// `pgtune space`: the size of a template's space for a problem, and the points that each rule removes.
 #include "tuner/space/enumerate.hpp"
 
 #include <fmt/format.h>
@@ -79,7 +79,7 @@ std::string parameter_table(const space::TemplateDefinition& definition) {
   return table.text();
 }
 
-/// The rules that removed points, and how many did not.
+/// The rules that removed points, and the number of rules that did not.
 std::string removal_text(const space::Enumeration& enumeration) {
   TextTable table({{"removed", Align::kRight}, {"by"}, {"because", Align::kLeft, Wrap::kWords}});
   int idle = 0;
@@ -123,7 +123,7 @@ class SpaceCommand final : public Command {
     for (const Problem& problem : problems) {
       const space::TemplateSet templates =
           grid_.of(problems_.templates_for(context.catalogue(), template_, problem), false);
-      std::vector<std::string> empty;  // which is no error where another template has variants
+      std::vector<std::string> empty;  // which is no error if another template has variants
       for (const space::TemplateDefinition& definition : templates.definitions()) {
         const space::Enumeration enumeration = value_or_throw(space::enumerate(definition, problem, device));
         results.add([&] { return text(definition, problem, device, enumeration); },

@@ -32,14 +32,14 @@ bool write_requests(const std::filesystem::path& path, const CounterRequest& req
   return static_cast<bool>(file.flush());
 }
 
-/// What the worker said, in the order of the requests.
+/// The worker's replies, in the order of the requests.
 struct Replies {
   std::string refusal;  ///< why no launch was possible at all
   std::map<RequestId, protocol::LaunchReport> launches;
 
   void take(const std::string& line) {
     const auto reply = protocol::decode_reply(line);
-    if (!reply) return;  // the profiler's own chatter
+    if (!reply) return;  // the profiler's own messages
     if (!reply->body) {
       if (refusal.empty()) refusal = reply->body.error().text();
     } else if (reply->id >= kFirstLaunch) {
@@ -49,13 +49,13 @@ struct Replies {
   }
 };
 
-/// Hands out the kernels that the profiler lists in the order of their launches.
+/// Assigns the profiler's kernels, in the order of their launches.
 class KernelsInOrder {
  public:
   KernelsInOrder(std::vector<KernelCounters> kernels, const Replies& replies)
       : kernels_(std::move(kernels)), replies_(replies) {}
 
-  /// Up to the plan's last kernel; what lies between its kernels belongs to the launch too.
+  /// Up to the plan's last kernel; kernels between the plan's belong to the launch too.
   LaunchCounters of_variant(RequestId id, const LaunchPlan& plan) {
     LaunchCounters out{{}, why_not(id)};
     if (!out.missing.empty()) return out;
@@ -70,7 +70,7 @@ class KernelsInOrder {
     return out;
   }
 
-  /// Of whoever is launched last: all that are left. Nobody but the library knows the names of its kernels.
+  /// The last launch gets all remaining kernels, as only the library knows the names of its kernels.
   LaunchCounters of_last(RequestId id) {
     LaunchCounters out{{}, why_not(id)};
     if (!out.missing.empty()) return out;

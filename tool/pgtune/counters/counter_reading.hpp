@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counters of variants and of the baseline: a worker of its own launches each once, under the profiler.
+// Counters of variants and of the baseline: a separate worker launches each once, under the profiler.
 #pragma once
 
 #include <atomic>
@@ -15,26 +15,26 @@ namespace pgtune::tool {
 
 struct CounterRequest {
   std::string gpu;                   ///< UUID
-  protocol::PrepareRequest prepare;  ///< with `known`, the baseline is not looked for again
+  protocol::PrepareRequest prepare;  ///< with `known`, the baseline is not searched for again
   std::vector<protocol::BuiltVariant> variants = {};
   bool baseline = false;       ///< and one of the baseline's algorithms
   std::string algorithm = {};  ///< which, as protocol::LaunchRequest::algorithm
 };
 
-/// What was read of one of those who were launched.
+/// The counters of one contender.
 struct LaunchCounters {
-  std::vector<KernelCounters> kernels;  ///< in the order of their launches; empty where `missing` says why
+  std::vector<KernelCounters> kernels;  ///< in the order of launches; if empty, `missing` has the reason
   std::string missing;
 };
 
 struct CounterReadings {
   std::vector<LaunchCounters> variants;    ///< in the request's order
-  std::optional<LaunchCounters> baseline;  ///< where it was asked for
+  std::optional<LaunchCounters> baseline;  ///< if requested
   std::string algorithm;                   ///< the baseline's, with its library: "cuBLASLt 13.1.0: algorithm 66, ..."
 };
 
-/// The GPU must not be held by another worker of ours, whose memory it may need. Errors (environment): there is no
-/// profiler, it may not read counters, it takes too long; the worker cannot prepare the problem.
+/// Precondition: no other worker of this process holds the GPU, as its memory may be needed. Errors (environment):
+/// there is no profiler, it may not read counters, it takes too long; the worker cannot prepare the problem.
 [[nodiscard]] Result<CounterReadings> read_counters(const std::filesystem::path& worker, const CounterRequest& request,
                                                     const std::atomic<bool>& stop);
 

@@ -36,8 +36,8 @@ constexpr std::array kUnits{Unit{"byte", Quantity::kBytes, 1},         Unit{"Kby
                             Unit{"cycle/ns", Quantity::kHertz, 1e9},   Unit{"cycle/nsecond", Quantity::kHertz, 1e9},
                             Unit{"%", Quantity::kShare, 0.01}};
 
-/// The factor that makes a number in `unit` one in the quantity's SI unit; nothing where it is another quantity's.
-/// Counts come in whatever is counted ("sector", "inst"), but not in multiples of a quantity that is measured.
+/// The factor from `unit` to the quantity's SI unit; nothing if the unit is another quantity's. A count's unit is any
+/// countable thing ("sector", "inst"), but no multiple of a measured unit.
 std::optional<double> factor_of(std::string_view unit, Quantity quantity) {
   const auto known = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& row) { return row.name == unit; });
   if (quantity == Quantity::kCount) return known == kUnits.end() ? std::optional(1.0) : std::nullopt;
@@ -50,9 +50,9 @@ constexpr const char* kDuration = "gpu__time_duration.sum";
 /// A warp's cycles between two instructions, all states together.
 constexpr const char* kWarpLatency = "smsp__average_warp_latency_per_inst_issued.ratio";
 
-// What the data banks of shared memory and L1 moved is known as a share of what they can: 32 banks of 4 bytes a cycle
-// on every multiprocessor (CUDA C++ Programming Guide, "Compute Capabilities", shared memory, 5.x to 12.x). It counts
-// what TMA and wgmma move too, which no count of warps' instructions does.
+// Traffic of the data banks of shared memory and L1 is reported as a share of the peak: 32 banks of 4 bytes per cycle
+// on every multiprocessor (CUDA C++ Programming Guide, "Compute Capabilities", shared memory, 5.x to 12.x). Unlike
+// counts of warps' instructions, it includes TMA and wgmma.
 constexpr double kSmemBytesPerCycle = 128;
 constexpr const char* kBankReads = "l1tex__data_bank_reads.avg.pct_of_peak_sustained_elapsed";
 constexpr const char* kBankWrites = "l1tex__data_bank_writes.avg.pct_of_peak_sustained_elapsed";

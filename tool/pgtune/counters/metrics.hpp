@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which of the profiler's metrics each counter comes from, and what their numbers mean.
+// The profiler's metrics behind each counter, and the meaning of their numbers.
 #pragma once
 
 #include <map>
@@ -19,14 +19,14 @@ struct MetricCell {
 };
 using MetricRow = std::map<std::string, MetricCell, std::less<>>;  ///< of one kernel, by the metric's name
 
-/// Every metric that counters come from.
+/// Every metric that the counters need.
 [[nodiscard]] std::vector<std::string> metric_names();
 
-/// What a row of the table says; a metric that it lacks, that has no number ("n/a") or a unit of another kind is an
-/// absent counter. Not filled: profiler and kernel.
+/// The counters of a table's row. A missing metric, one without a number ("n/a") or one with a unit of another kind is
+/// an absent counter. Does not fill profiler and kernel.
 [[nodiscard]] KernelCounters counters_of(const MetricRow& row);
 
-/// "1,234.5" as a number; nothing for what is none.
+/// "1,234.5" as a number; nothing for other text.
 [[nodiscard]] std::optional<double> metric_number(std::string text);
 
 }  // namespace pgtune::tool

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxLineBytes = 64U << 20U;
 constexpr std::chrono::seconds kVersionPatience{20};
 
-/// Runs a child to its end; false where it was ended.
+/// Runs a child to its end; false if it was killed.
 bool run_to_end(ChildProcess& child, SteadyClock::time_point until, const std::atomic<bool>& stop,
                 const std::function<void(const std::string&)>& on_line) {
   while (!child.ended()) {
@@ -37,7 +37,7 @@ bool run_to_end(ChildProcess& child, SteadyClock::time_point until, const std::a
     }
     std::vector<pollfd> fds;
     child.add_poll_fds(fds);
-    // A signal only means another look, as does a second without news.
+    // A signal, or a second without output, only causes another poll.
     static_cast<void>(wait_ready(fds, std::min(until, SteadyClock::now() + std::chrono::seconds(1))));
     child.pump();
     while (const auto line = child.next_line()) on_line(*line);
@@ -45,7 +45,7 @@ bool run_to_end(ChildProcess& child, SteadyClock::time_point until, const std::a
   return true;
 }
 
-/// "ncu 2025.3.1.0"; "ncu" where it does not say.
+/// "ncu 2025.3.1.0"; "ncu" if its version is unknown.
 std::string version_of(const fs::path& profiler, const std::atomic<bool>& stop) {
   constexpr std::string_view kVersion = "Version ";
   std::string name = "ncu";
@@ -66,7 +66,7 @@ Result<std::string> run_once(const fs::path& profiler, const std::vector<std::st
   const ScratchFolder folder;
   if (folder.path().empty()) return fail(ErrorKind::kEnvironment, "cannot make a folder for temporary files");
   const fs::path log = folder.path() / "log";
-  // Without the first it would lock the clocks. Caches that are emptied stand for operands that come from DRAM.
+  // Without the first option it would lock the clocks. Flushed caches correspond to operands from DRAM.
   std::vector<std::string> whole{profiler.string(),
                                  "--clock-control",
                                  "none",
@@ -110,7 +110,7 @@ Result<std::vector<KernelCounters>> profile(const fs::path& profiler, const Prof
   auto log = run_once(profiler, metrics, request, until, stop, ending);
   if (!log) return tl::unexpected(std::move(log.error()));
   auto kernels = parse_profile(*log);
-  // GPUs and versions of the profiler differ in their metrics: what this one does not have is left out.
+  // GPUs and versions of the profiler differ in their metrics: missing ones are left out.
   if (const auto unknown = unknown_metrics(*log, metrics); !kernels && !unknown.empty()) {
     std::erase_if(metrics, [&](const std::string& metric) {
       return std::find(unknown.begin(), unknown.end(), metric) != unknown.end();
@@ -149,7 +149,7 @@ std::vector<std::string> cells(std::string_view line) {
   return found;
 }
 
-/// Messages of ncu that users meet, and what to do about them.
+/// Common messages of ncu, with remedies.
 constexpr std::array kRemedies{
     std::pair{std::string_view("ERR_NVGPUCTRPERM"),
               "this user may not read the GPU's performance counters (ERR_NVGPUCTRPERM); run as root, or have the "

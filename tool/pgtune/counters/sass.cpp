@@ -30,7 +30,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-/// "LDG.E.128.CONSTANT" -> "LDG.128": what matters for memory instructions is width and path; the rest is dropped.
+/// "LDG.E.128.CONSTANT" -> "LDG.128": keeps a memory instruction's width and path; drops the rest.
 std::string short_opcode(std::string_view opcode) {
   const std::vector<std::string_view> parts = split(opcode, '.');
   std::string name(parts.front());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Machine code as evidence: what instructions a cubin is made of.
+// Counts the instructions in a cubin's machine code.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace pgtune::tool {
 
-/// Static counts over all kernels of a cubin, by opcode with the modifiers that tell widths and paths apart, for
-/// example "FFMA", "LDS.128", "LDG.64", "LDGSTS.BYPASS.128", "STL".
+/// Static counts over all kernels of a cubin, by opcode with its modifiers for width and path, for example "FFMA",
+/// "LDS.128", "LDG.64", "LDGSTS.BYPASS.128", "STL".
 struct SassCounts {
   std::int64_t total = 0;
   std::map<std::string, std::int64_t> by_opcode;
@@ -26,11 +26,11 @@ struct SassCounts {
 /// Counts the instructions in nvdisasm's text.
 [[nodiscard]] SassCounts count_instructions(std::string_view nvdisasm_text);
 
-/// The innermost loop with at least a quarter of the code's FFMAs, found by its jump back: where a GEMM spends its
-/// time. Nothing where no loop has so many.
+/// The innermost loop with at least a quarter of the code's FFMAs, found by its backward jump: a GEMM spends its time
+/// there. Nothing if no loop has that many.
 [[nodiscard]] std::optional<SassCounts> main_loop(std::string_view nvdisasm_text);
 
-/// nvdisasm, found as find_toolkit_program() does, with PGTUNE_NVDISASM.
+/// nvdisasm, from PGTUNE_NVDISASM or find_toolkit_program().
 [[nodiscard]] Result<std::filesystem::path> find_disassembler();
 
 /// Runs the disassembler over a cubin. Errors (environment): it cannot be run or fails; its last line is quoted.

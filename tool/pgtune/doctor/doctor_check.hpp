@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One thing `pgtune doctor` looked at.
+// One check of `pgtune doctor`.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,7 +16,7 @@ namespace pgtune::tool {
 
 enum class CheckState {
   kOk,
-  kNote,     ///< pgtune works without it, or it asks for attention
+  kNote,     ///< pgtune works without it, or it needs attention
   kMissing,  ///< a search on a GPU needs it
 };
 
@@ -37,19 +37,19 @@ struct Check {
 
 // `pgtune doctor`, the part about files: configuration, database, file system, space.
 
-/// Looks, and changes nothing: a database that is not there yet is not created.
+/// Changes nothing: a missing database is not created.
 [[nodiscard]] std::vector<Check> file_checks(const Paths& paths, const std::filesystem::path& database);
 
-// `pgtune doctor`, the part about CUDA and the GPU: asks the worker's doctor role and judges what it says.
+// `pgtune doctor`, the part about CUDA and the GPU: runs the worker's doctor role and evaluates its report.
 
 /// The worker's JSON line (tool/worker/roles.hpp) about `gpu`, an ordinal or UUID. Errors (environment): there is no
-/// worker, or it does not answer.
+/// worker, or it does not reply.
 [[nodiscard]] Result<nlohmann::json> ask_worker(const std::string& worker_path, const std::string& gpu);
 
-/// Judges such a line. Throws nlohmann::json::exception where it is not one.
+/// Evaluates such a line. Throws nlohmann::json::exception if it is none.
 [[nodiscard]] std::vector<Check> gpu_checks(const nlohmann::json& facts);
 
-/// What can be said without a worker. `driver_folder`: /proc/driver/nvidia.
+/// The checks without a worker. `driver_folder`: /proc/driver/nvidia.
 [[nodiscard]] std::vector<Check> checks_without_worker(const Error& problem, const std::string& driver_folder);
 
 }  // namespace pgtune::tool

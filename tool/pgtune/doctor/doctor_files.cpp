@@ -20,7 +20,7 @@ constexpr std::uintmax_t kGiB = std::uintmax_t{1} << 30U;
 /// A large search leaves some hundred MiB of cubins.
 constexpr std::uintmax_t kEnoughBytes = kGiB;
 
-/// The folder that is, or would be created, above `path`.
+/// The nearest existing folder above `path`.
 fs::path existing_folder(const fs::path& path) {
   std::error_code error;
   fs::path folder = fs::absolute(path, error);

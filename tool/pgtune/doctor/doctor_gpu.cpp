@@ -64,7 +64,7 @@ Check library_check(const std::string& name, const json& library) {
           ""};
 }
 
-/// The order in which NVRTC and cuBLASLt are looked for, with what does not apply here in brackets.
+/// The order of the search for NVRTC and cuBLASLt, with inapplicable places in brackets.
 Check places_check(const json& places) {
   std::vector<std::string> names;
   for (const json& place : places) {

@@ -19,23 +19,23 @@ Option add_database_option(CommandLine& app, std::string& database);
 Option add_template_option(CommandLine& app, std::string& selector);
 /// Read by choose_device().
 Option add_device_option(CommandLine& app, std::string& device);
-/// The same of commands that need no GPU, read by device_or_architecture().
+/// The same for commands that need no GPU, read by device_or_architecture().
 Option add_device_or_architecture_option(CommandLine& app, std::string& device);
 Option add_json_option(CommandLine& app, bool& json);
 
 /// --grid: how much of the templates' spaces a search covers.
 class GridOption {
  public:
-  /// `otherwise`: what it says is searched where it is not given.
+  /// `otherwise`: the help's description of the default.
   Option add_to(CommandLine& app, const std::string& otherwise);
-  /// The templates as chosen: with their presets, or beyond them, as `beyond` says where nothing was chosen.
+  /// The templates as chosen: limited to their presets or not; `beyond` is the default.
   [[nodiscard]] space::TemplateSet of(space::TemplateSet templates, bool beyond) const;
 
  private:
   std::string grid_;
 };
 
-// Numbers and durations of options. CLI11 reads 010 as octal and cuts what does not fit, so options take text.
+// Numbers and durations of options. CLI11 reads 010 as octal and truncates large numbers, so options take text.
 
 /// A whole number from `least` on. Throws CommandError (usage) naming the option.
 [[nodiscard]] std::int64_t parse_count(const std::string& option, const std::string& text, std::int64_t least);
@@ -52,7 +52,7 @@ class GridOption {
 
 /// `strategy` has the default when this is called.
 Option add_strategy_option(CommandLine& app, std::string& strategy);
-/// Throws CommandError (usage) with the names there are.
+/// Throws CommandError (usage), which lists the names.
 void require_strategy(const std::string& name);
 
 }  // namespace pgtune::tool

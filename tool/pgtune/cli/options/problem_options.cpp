@@ -16,7 +16,7 @@ void append_once(std::vector<Problem>& problems, const Problem& problem) {
   if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
 }
 
-/// Whose results are usually of another type, and can be float32.
+/// Dtypes with results usually of another type, which may be float32.
 std::vector<std::string_view> dtypes_with_float32_choice() {
   std::vector<std::string_view> words;
   for (const Dtype dtype : all_dtypes()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The options that say which problems: --shape, --shapes, --dtype, --out, --layout, --epilogue and the rest of GEMM,
-// and --operation, --size, --sizes of another operation.
+// The options that select problems: --shape, --shapes, --dtype, --out, --layout, --epilogue and the others for GEMM,
+// and --operation, --size, --sizes for another operation.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class ProblemOptions {
  public:
   /// Binds the options to this object, which must outlive the parse.
   void add_to(CommandLine& app);
-  /// Those of GEMM alone, for commands that know no other operation.
+  /// Only GEMM's options, for commands that support no other operation.
   void add_gemm_to(CommandLine& app);
   /// The operation that --operation names; null for GEMM.
   [[nodiscard]] const LoadedOperation* operation() const;
@@ -30,19 +30,19 @@ class ProblemOptions {
   [[nodiscard]] bool any_shape() const {
     return !shapes_.empty() || !shapes_file_.empty() || !sizes_.empty() || !sizes_file_.empty();
   }
-  /// The problems asked for, each once, in the order given. Throws CommandError (usage): no shape, or what is wrong
-  /// with one, with the line number where it came from a file.
+  /// The requested problems, each once, in the given order. Throws CommandError (usage): no shape, or an invalid one,
+  /// with the line number if it came from a file.
   [[nodiscard]] std::vector<Problem> problems() const;
-  /// The same, with `default_shape` where no shape is given: the other options apply to it.
+  /// The same, with `default_shape` if no shape is given; the other options apply to it.
   [[nodiscard]] std::vector<Problem> problems(std::string_view default_shape) const;
-  /// Those of a file as --shapes takes, which another option names: options of a problem say what its lines leave out.
-  /// Throws CommandError (usage) as problems().
+  /// The problems of a file in the format of --shapes that another option names; options of a problem fill in what its
+  /// lines leave out. Throws the errors of problems().
   [[nodiscard]] std::vector<Problem> problems_of_file(const std::string& file) const;
-  /// An option given that changes nothing because no shape is, such as "--layout"; empty where there is none.
+  /// A given option without effect because there is no shape, such as "--layout"; empty if there is none.
   [[nodiscard]] std::string option_without_shape() const;
 
  private:
-  /// With the options; types, layout and so on that a file says beside the shape come first.
+  /// Applies the options; types, layout and so on from a file's line take precedence.
   [[nodiscard]] Problem complete(const ListedShape& shape) const;
   void add_operation_to(CommandLine& app);
   [[nodiscard]] std::vector<Problem> operation_problems() const;
@@ -53,19 +53,19 @@ class ProblemOptions {
   std::string shapes_file_;
   std::string operation_name_, sizes_file_;
   std::vector<std::string> sizes_;
-  mutable std::unique_ptr<LoadedOperation> operation_;  ///< once it was asked for
+  mutable std::unique_ptr<LoadedOperation> operation_;  ///< loaded at first use
   bool chained_ = false;
   std::string dtype_ = "f32", output_, layout_ = "nn", epilogue_ = "none";
   std::string batch_ = "1", alpha_ = "1", beta_ = "0", lda_ = "0", ldb_ = "0", ldc_ = "0";
 };
 
-/// The options that ask for `problem`, as words for a shell: "--shape 512x512x512 --dtype bf16". An operation that is
-/// not built in is kNobodysFile. `selector`: what --template says, as by Catalogue::selector_of(); empty: it is not
-/// there.
+/// The options for `problem`, as words for a shell: "--shape 512x512x512 --dtype bf16". An operation that is not built
+/// in is kNobodysFile. `selector`: the value of --template from Catalogue::selector_of(); empty: the option is left
+/// out.
 [[nodiscard]] std::string problem_options_text(const Problem& problem, const std::string& selector = {});
 
-/// A problem as a line of a file of shapes or sizes, and the option that takes the file. What a line does not say
-/// (leading dimensions, scalars, an operation and its dtype) is said by other options.
+/// A problem as a line of a file of shapes or sizes, and the option for the file. Other options give the rest (leading
+/// dimensions, scalars, an operation and its dtype).
 struct ListedProblem {
   std::string option, line;
 };

@@ -15,7 +15,7 @@ namespace {
 
 using session::Progress;
 
-/// A search that is over sooner has its answer as soon.
+/// A shorter search has its answer soon enough.
 constexpr double kInterimAfterS = 5;
 
 /// "50.68 TFLOP/s, 1.021x cuBLASLt"
@@ -210,7 +210,7 @@ void FleetView::show() {
   if (now - last_ < (live ? Clock::duration(kRedrawInterval) : Clock::duration(kSparseInterval))) return;
   last_ = now;
   if (!live) return terminal_.note(totals_text(totals_));
-  // Of more devices than the terminal has lines, the first; the last column stays free.
+  // Only the first devices if the terminal has fewer lines; the last column stays free.
   const std::size_t most = std::max<std::size_t>(terminal_.error_height(), 3) - 2;
   const std::size_t width = terminal_.error_width() - 1;
   std::vector<std::string> lines;

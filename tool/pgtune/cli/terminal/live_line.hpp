@@ -14,9 +14,9 @@
 
 namespace pgtune::tool {
 
-// Where the progress of one device's work is shown.
+// Shows the progress of one device's work.
 
-/// How often a line on a terminal is redrawn, and how long a file may stay without one.
+/// The interval of redrawing a line on a terminal, and the longest interval between lines in a file.
 inline constexpr std::chrono::milliseconds kRedrawInterval{200};
 inline constexpr std::chrono::seconds kSparseInterval{30};
 
@@ -25,7 +25,7 @@ class ProgressView {
   virtual ~ProgressView() = default;
 
   virtual void update(const session::Progress& progress) = 0;
-  /// The problem is over: takes away what is shown of it.
+  /// The problem is over: removes its line.
   virtual void clear() = 0;
 };
 
@@ -33,14 +33,14 @@ class ProgressView {
 /// left".
 [[nodiscard]] std::string progress_text(const session::Progress& progress);
 
-/// The best so far as a line that stays: what a user who waits can take, and that it is not the answer. Precondition:
-/// best_s > 0.
+/// The best so far as a permanent line, marked as not final, for a waiting user. Precondition: best_s > 0.
 [[nodiscard]] std::string interim_text(const session::Progress& progress);
 
-/// That a problem meets the power cap, and how long its race and final will take. Precondition: settled_rounds_s > 0.
+/// Reports that a problem reaches the power cap, and the duration of its race and final. Precondition: settled_rounds_s
+/// > 0.
 [[nodiscard]] std::string settled_text(const session::Progress& progress);
 
-/// `text` in at most `width` columns, its middle replaced by "..." where it is longer.
+/// `text` in at most `width` columns; "..." replaces the middle of a longer one.
 [[nodiscard]] std::string elided(const std::string& text, std::size_t width);
 
 class LiveLine final : public ProgressView {
@@ -52,7 +52,7 @@ class LiveLine final : public ProgressView {
   ~LiveLine() override { LiveLine::clear(); }
 
   /// Draws at most five times a second on a terminal; elsewhere prints a line at each tenth of the work or 30 seconds.
-  /// On both, settled_text() and, of a search of more than five seconds, interim_text() once, as lines of their own.
+  /// On both, prints settled_text() and, in a search of more than five seconds, interim_text() once, as separate lines.
   void update(const session::Progress& progress) override;
   void clear() override;
 
@@ -69,10 +69,10 @@ class LiveLine final : public ProgressView {
   std::int64_t last_tenth_ = -1;
 };
 
-// Progress of several devices at work side by side: a line for each and one for all on a terminal, redrawn in place;
-// elsewhere a line for each problem that is over, and one now and then that says how far the whole is.
+// Progress of several devices that work in parallel. On a terminal one line for each and one for all, redrawn in place;
+// elsewhere a line for each finished problem, and an occasional line for the whole.
 
-/// How far the whole is.
+/// The progress of the whole.
 struct FleetTotals {
   std::size_t problems = 0, over = 0, devices = 0;
   std::optional<double> remaining_s;
@@ -84,15 +84,15 @@ struct FleetTotals {
 /// Thread-safe. Shows nothing with --quiet.
 class FleetView {
  public:
-  /// `devices`: what each is called, "GPU 0". `terminal` must outlive the view.
+  /// `devices`: the name of each, "GPU 0". `terminal` must outlive the view.
   FleetView(Terminal& terminal, std::vector<std::string> devices);
   FleetView(const FleetView&) = delete;
   FleetView& operator=(const FleetView&) = delete;
   ~FleetView();
 
-  /// The line of one device, for the thread that works with it.
+  /// The line of one device, for its thread.
   [[nodiscard]] ProgressView& line(std::size_t device);
-  /// What a device's line says while it has no problem.
+  /// The text of a device's line while it has no problem.
   void say(std::size_t device, const std::string& text);
   void set_totals(const FleetTotals& totals);
   /// A problem is over.
@@ -114,10 +114,10 @@ class FleetView {
   Clock::time_point last_{};
 };
 
-// What long work does at the moment, on standard error.
+// Shows the current phase of long work on standard error.
 
-/// On a terminal a live line, which goes away with this object; else a line for each phase. Nothing where the terminal
-/// is quiet.
+/// On a terminal a live line, removed with this object; else a line for each phase. Prints nothing if the terminal is
+/// quiet.
 class PhaseLine {
  public:
   explicit PhaseLine(Terminal& terminal) : terminal_(terminal) {}
@@ -125,7 +125,7 @@ class PhaseLine {
   PhaseLine(const PhaseLine&) = delete;
   PhaseLine& operator=(const PhaseLine&) = delete;
 
-  /// `phase`: a number that phases differ in.
+  /// `phase`: a number that identifies the phase.
   void update(int phase, const std::string& text);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A command's results on standard output: as text one after the other, or as one JSON document at the end.
+// A command's results on standard output: as text one by one, or as one JSON document at the end.
 #pragma once
 
 #include <cstddef>
@@ -24,16 +24,16 @@ template <class T>
 
 class ResultDocument {
  public:
-  /// `asked`: for how many problems the user asked. The one result of one problem is the whole document; otherwise that
-  /// has a list of "results". `terminal` must outlive this.
+  /// `asked`: the number of requested problems. The result of a single problem is the whole document; otherwise the
+  /// document has a list of "results". `terminal` must outlive this.
   ResultDocument(Terminal& terminal, bool as_json, std::size_t asked);
   ResultDocument(const ResultDocument&) = delete;
   ResultDocument& operator=(const ResultDocument&) = delete;
   ~ResultDocument();
 
-  /// Calls whichever of the two is wanted.
+  /// Calls the function for the requested form.
   void add(const std::function<std::string()>& text, const std::function<nlohmann::json()>& object);
-  /// In the place of the result of a problem that has none, where others have; text says nothing of it.
+  /// Replaces a missing result in the list of several; text output omits it.
   void add_error(const Problem& problem, const std::string& message);
   /// Prints the document, unless results were printed as text.
   void finish();

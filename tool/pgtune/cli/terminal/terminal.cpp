@@ -34,7 +34,7 @@ std::string wrapped(bool color, Style style, std::string_view text) {
   return std::string(sgr(style)) + std::string(text) + "\033[0m";
 }
 
-/// Length of pgtune's own kind of escape sequence at the start of `text`, "ESC [ digits m"; 0 where there is none.
+/// Length of one of pgtune's own escape sequences at the start of `text`, "ESC [ digits m"; 0 if there is none.
 std::size_t color_length(std::string_view text) {
   if (!text.starts_with("\033[")) return 0;
   const std::size_t end = text.find_first_not_of("0123456789", 2);
@@ -104,7 +104,7 @@ void Terminal::error(std::string_view message) {
 void Terminal::write_error_line(const std::string& line) {
   const std::lock_guard lock(writing_);
   take_live_away();
-  // Both may go to one file, where what was printed stands before what was said after it.
+  // Both streams may go to one file, which must keep their order.
   static_cast<void>(flush());
   std::fprintf(stderr, "%s\n", line.c_str());
 }

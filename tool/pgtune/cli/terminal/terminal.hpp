@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Standard output and standard error as people see them: colour or not, terminal or not, how wide.
+// Standard output and standard error: colour, terminal or not, width.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@ enum class ColorMode { kAuto, kAlways, kNever };
 
 enum class Style { kPlain, kBold, kGood, kBad, kDim };
 
-/// Whether a stream gets colour: --color decides; with auto, NO_COLOR (non-empty) and TERM=dumb say no,
-/// CLICOLOR_FORCE and FORCE_COLOR say yes, else a terminal does.
+/// Whether a stream gets colour: --color decides. With auto, NO_COLOR (non-empty) and TERM=dumb disable it,
+/// CLICOLOR_FORCE and FORCE_COLOR enable it, and otherwise terminals get it.
 [[nodiscard]] bool wants_color(ColorMode mode, bool is_terminal, const Environment& environment);
 
-/// `text` with every control character but line breaks, tabs and colours, and every byte that is no UTF-8, replaced: a
-/// recording or a template from elsewhere must not steer the terminal. All that goes to standard error is made so; data
-/// on standard output where that is a terminal: in files and pipes it stays as it is.
+/// `text` with replacements for invalid UTF-8 and for control characters other than line breaks, tabs and colours: an
+/// untrusted recording or template must not control the terminal. Applies to everything on standard error, and to
+/// standard output if it is a terminal; files and pipes get unchanged data.
 [[nodiscard]] std::string harmless(std::string_view text);
 
 enum class Verbosity { kQuiet, kNormal, kVerbose };
 
-/// What is written may come from several threads; options are set before there are any.
+/// Several threads may write; options are set before threads start.
 class Terminal {
  public:
   explicit Terminal(Environment environment);
@@ -46,21 +46,21 @@ class Terminal {
   /// "pgtune: message" on standard error, always.
   void error(std::string_view message);
 
-  /// Lines that stay at the end of standard error and are redrawn in place, each no wider than error_width() - 1; only
-  /// where that is a terminal. Whatever else is written takes them away until they are shown again.
+  /// Lines at the end of standard error that are redrawn in place, each no wider than error_width() - 1; only on a
+  /// terminal. Other output removes them until they are shown again.
   void show_live(const std::vector<std::string>& lines);
   void hide_live();
 
-  /// `text` in a style where standard output takes colour, else as it is.
+  /// `text` in a style if standard output has colour, else unchanged.
   [[nodiscard]] std::string styled(Style style, std::string_view text) const;
 
   [[nodiscard]] bool error_is_terminal() const { return error_is_terminal_; }
-  /// Columns of the terminal at standard error now; 80 where it has no width.
+  /// Columns of the terminal at standard error now; 80 if unknown.
   [[nodiscard]] std::size_t error_width() const;
-  /// Its lines; 24 where it has no height.
+  /// Its lines; 24 if unknown.
   [[nodiscard]] std::size_t error_height() const;
 
-  /// Flushes standard output; false when data was lost (full disk, closed file). A reader that went away is no loss.
+  /// Flushes standard output; false when data was lost (full disk, closed file). A closed reader is no loss.
   [[nodiscard]] bool flush();
 
  private:

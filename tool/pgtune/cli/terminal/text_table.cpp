@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kNarrowestWrap = 12;
-/// A word longer than this may be cut, so that the others have room.
+/// A longer word may be cut, to leave room for others.
 constexpr std::size_t kLongestWord = 32;
 
-/// Columns of a terminal a UTF-8 text takes (one a code point: enough for "±" and the like).
+/// Terminal columns of a UTF-8 text (one per code point: enough for "±" and similar characters).
 std::size_t display_width(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
@@ -30,7 +30,7 @@ std::string padded(const std::string& text, std::size_t width, Align align) {
 /// wrap_text()'s `after`.
 std::string_view broken_after(Wrap wrap) { return wrap == Wrap::kNames ? ",_" : ","; }
 
-/// Of what wrap_text() leaves whole.
+/// The width of the longest part that wrap_text() does not break.
 std::size_t longest_word(const std::string& text, std::string_view after) {
   std::size_t longest = 0, length = 0;
   for (const char c : text) {

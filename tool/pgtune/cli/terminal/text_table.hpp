@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A table of text for people, in at most 80 columns.
+// A text table in at most 80 columns.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace pgtune::tool {
 inline constexpr std::size_t kTextWidth = 80;
 
 enum class Align { kLeft, kRight };
-/// Where cells are broken into more lines when a table is too wide: nowhere, as wrap_text() does, or after '_' too.
+/// How cells are broken into lines if a table is too wide: not at all, like wrap_text(), or also after '_'.
 enum class Wrap { kNone, kWords, kNames };
 
 class TextTable {
@@ -22,19 +22,19 @@ class TextTable {
   struct Column {
     std::string title;
     Align align = Align::kLeft;
-    /// Of several such columns the first gives way first, none further than to its longest word.
+    /// The first of several such columns shrinks first, and none below its longest word.
     Wrap wrap = Wrap::kNone;
   };
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  /// One cell a column.
+  /// One cell per column.
   void add_row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-  /// A line of its own above the rows that are added next: what they share.
+  /// A separate line above the next rows, for what they have in common.
   void add_section(std::string title) { sections_[rows_.size()] = std::move(title); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
-  /// Title line and rows, two blanks between columns, or one where they would not fit otherwise, no trailing blanks,
-  /// each line ending in a newline. `indent` blanks before each line.
+  /// Title line and rows, with two blanks between columns, or one if they would not fit, without trailing blanks; each
+  /// line ends in a newline. `indent` blanks before each line.
   [[nodiscard]] std::string text(std::size_t width = kTextWidth, std::size_t indent = 0) const;
 
  private:
@@ -48,22 +48,22 @@ class TextTable {
 [[nodiscard]] std::vector<std::string> wrap_text(const std::string& text, std::size_t width,
                                                  std::string_view after = ",");
 
-/// "label     text", going on under the text; nothing where there is no text.
+/// "label text", with further lines under the text; empty if there is no text.
 [[nodiscard]] std::string fact(const char* label, const std::string& text);
-/// The same without its last line's end, as Terminal::note() takes it.
+/// The same without its last newline, for Terminal::note().
 [[nodiscard]] std::string fact_note(const char* label, const std::string& text);
 
-// Tables as CSV: a header line, then one line a row, quoted as RFC 4180 says. Lines end in a newline alone, as other
-// tools on this system expect.
+// Tables as CSV: a header line, then one line per row, quoted by RFC 4180. Lines end in a newline alone, as other tools
+// on this system expect.
 
-/// The shortest decimal text that reads back as `value`; nothing for no value and for what is not finite.
+/// The shortest decimal text that reads back as `value`; empty without a value or if it is not finite.
 [[nodiscard]] std::string csv_number(std::optional<double> value);
 
 class CsvWriter {
  public:
   /// `columns`: names with their SI unit, such as "time_s".
   explicit CsvWriter(const std::vector<std::string>& columns);
-  /// One cell a column.
+  /// One cell per column.
   void add_row(const std::vector<std::string>& cells);
   [[nodiscard]] const std::string& text() const { return text_; }
 
