@@ -6,7 +6,7 @@
 #include "tool/pgtune/rooms.hpp"
 
 int main(int argc, char** argv) {
-  // A reader or worker that goes away shows as a failed write, where it is handled.
+  // A closed reader or worker shows as a failed write, which is handled there.
   std::signal(SIGPIPE, SIG_IGN);
   // So does a write beyond the limit on file sizes (ulimit -f).
   std::signal(SIGXFSZ, SIG_IGN);

@@ -40,8 +40,8 @@ Result<std::string> read_bytes(const std::filesystem::path& path) {
   return std::move(bytes).str();
 }
 
-/// The toolkit's fatbinary (PGTUNE_FATBINARY names another), which compresses cubins so that the driver expands them;
-/// nothing where there is none.
+/// The toolkit's fatbinary (PGTUNE_FATBINARY names another), which compresses cubins for the driver to expand; nothing
+/// if there is none.
 std::optional<std::filesystem::path> find_fatbinary() {
   auto program = find_toolkit_program({"fatbinary", "tool that compresses kernels", "PGTUNE_FATBINARY"});
   return program ? std::optional(std::move(*program)) : std::nullopt;
@@ -80,11 +80,11 @@ int least_driver(const std::string& nvrtc_version, bool compressed) {
   return std::max(1000 * major, compressed ? 12040 : 12000);
 }
 
-/// A variant for a problem, in the names of this build's templates.
+/// A variant for a problem, with the names of this build's templates.
 struct Winner {
   Problem problem;
   DeviceInfo device;
-  const StoredResult* result = nullptr;  ///< that it won; null: it was guessed
+  const StoredResult* result = nullptr;  ///< the result that it won; null: it was guessed
   std::optional<double> guessed_loss = {};
   std::string guessed_by = {};
   std::size_t template_number = 0;
@@ -134,7 +134,7 @@ class CallableExport {
     context_.terminal().note(fmt::format("left out {}: {}", problem.title(), why));
   }
 
-  /// For each class of device among the winners what options_.guess says of problems that have none there.
+  /// For each class of device among the winners, the guesses of options_.guess for problems without a winner there.
   void add_guesses(std::vector<Winner>& winners) {
     const std::vector<Winner> tuned = winners;
     std::vector<DeviceInfo> devices;

@@ -14,11 +14,11 @@
 
 namespace pgtune::tool {
 
-/// A variant for a problem that nobody tuned.
+/// A variant for a problem that was not tuned.
 struct GuessedVariant {
   Variant variant;
-  double loss = 0;    ///< of time against a tuned variant, to be expected (a median)
-  std::string basis;  ///< for people: what that rests on
+  double loss = 0;    ///< expected loss of time against a tuned variant (a median)
+  std::string basis;  ///< the basis of that, as text
 };
 
 struct CallableOptions {
@@ -27,14 +27,14 @@ struct CallableOptions {
   const LoadedOperation* operation = nullptr;  ///< for results of it; null: those of built-in operations
   double largest_loss = 0.03;                  ///< of neighbours, median
   bool jit = false;
-  /// Problems that get a kernel on each class of device although nobody tuned them there, where `guess` names one of a
-  /// built-in template; its error says why it does not.
+  /// Problems that get a kernel on each class of device without tuning there, if `guess` names one of a built-in
+  /// template; its error says why it does not.
   std::vector<Problem> guessed_problems = {};
   std::function<Result<GuessedVariant>(const Problem&, const DeviceInfo&)> guess = {};
 };
 
-/// What can be exported of `results`, the winners that `database` holds. What cannot is left out, with a note in the
-/// terminal. Empty entries: nothing can. Throws CommandError (environment): compile workers that cannot work.
+/// The exportable part of `results`, the winners in `database`. Others are left out, with a note in the terminal.
+/// Entries may be empty. Throws CommandError (environment): compile workers that cannot work.
 [[nodiscard]] CallableHeader callable_export(Context& context, const std::vector<StoredResult>& results,
                                              const db::Database& database, const CallableOptions& options);
 

@@ -17,11 +17,11 @@
 
 namespace pgtune::tool {
 
-/// What cuLibraryLoadData() takes: a cubin, or a fatbin with one in it.
+/// The input of cuLibraryLoadData(): a cubin, or a fatbin that contains one.
 struct KernelImage {
   std::string bytes;
-  std::size_t template_number = 0;  ///< whose kernels it holds
-  DeviceInfo device = {};           ///< one of the architecture it was compiled for
+  std::size_t template_number = 0;  ///< the template of its kernels
+  DeviceInfo device = {};           ///< a device of the architecture that it was compiled for
   std::vector<Define> defines = {};
 };
 
@@ -29,7 +29,7 @@ struct KernelImage {
 struct ExportedVariant {
   std::size_t template_number = 0, image = 0;
   Variant variant;
-  Problem problem;                  ///< one that it was compiled for: its kind (export_sources.hpp) counts
+  Problem problem;                  ///< a problem that it was compiled for: its kind (export_sources.hpp) counts
   std::vector<std::int64_t> built;  ///< built_values()
   BuildInfo build = {};             ///< the worker's own, in the cubin cache
 };
@@ -38,21 +38,21 @@ struct ExportedEntry {
   Problem problem;
   std::size_t variant = 0, device_class = 0;
   double time_s = 0, tflops = 0, ratio = 0, ratio_low = 0, ratio_high = 0;
-  std::optional<double> guessed_loss = {};  ///< nothing was measured: times and ratios are 0, and this is the median
-  std::string origin;  ///< for people: board, driver, date, template version, and what is to be known of the figures
-  /// How the samples of `time_s` were taken, and the UUID of the board; of what was measured.
+  std::optional<double> guessed_loss = {};  ///< not measured: times and ratios are 0, and this is the median
+  std::string origin;  ///< for display: board, driver, date, template version, and remarks on the figures
+  /// How the samples of `time_s` were taken, and the board's UUID; only if measured.
   Sampling sampling = Sampling::kShort;
   std::string board = {};
 };
 
-/// What taking a neighbour's variant costs, by trials of the problems themselves.
+/// The loss of using a neighbour's variant, from trials of the problems themselves.
 struct MeasuredLoss {
   Dtype dtype = Dtype::kF32;
-  bool chosen = false;  ///< neighbours up to the radius are taken: none of a dtype and operation, or one
+  bool chosen = false;  ///< neighbours up to this radius are used; chosen for at most one per dtype and operation
   double radius = 0;    ///< in doublings
   int held_out = 0, measured = 0;
-  /// Over all that were held out: one whose neighbour's variant its search had not tried counts as losing more than
-  /// any that had. Nothing where the quantile falls among those; never of the chosen.
+  /// Over all held-out problems. If a problem's search had not tried the neighbour's variant, its loss counts as larger
+  /// than all others. Nothing if the quantile falls among those, which never happens for the chosen radius.
   std::optional<double> median, p90;
   std::string operation = std::string(kGemmName);
 };
@@ -60,10 +60,10 @@ struct MeasuredLoss {
 struct CallableHeader {
   std::string name_space, file_name;
   std::string pgtune_version, nvrtc_version;
-  bool jit = false;      ///< sources, and NVRTC where the program runs, instead of machine code
+  bool jit = false;      ///< sources, compiled by NVRTC at run time, instead of machine code
   int least_driver = 0;  ///< as cuDriverGetVersion() counts: 13000
   std::vector<space::TemplateDefinition> templates;
-  std::vector<operation::OperationDefinition> operations;  ///< of the problems that are no GEMMs, by their names
+  std::vector<operation::OperationDefinition> operations;  ///< of the other problems than GEMMs, by name
   std::vector<DeviceInfo> device_classes;
   std::vector<KernelImage> images;
   std::vector<ExportedVariant> variants;
@@ -71,19 +71,19 @@ struct CallableHeader {
   std::vector<MeasuredLoss> losses;    ///< of each dtype and operation of the entries, for several radii
 };
 
-/// The header's text. The same content gives the same text. `name_space` is one for which why_no_namespace() has
-/// nothing to say; there is at least one entry.
+/// The header's text. The same content gives the same text. Preconditions: why_no_namespace() of `name_space` is empty;
+/// there is at least one entry.
 [[nodiscard]] std::string write_callable_header(const CallableHeader& content);
 
-/// What a program compiles: the header, and the source with its kernels where they are apart.
+/// The files that a program compiles: the header, and the source with its kernels if they are separate.
 struct ExportedText {
   std::string header, source;
 };
-/// The same in two files: programs include the header, and compile the source, which holds the kernels' machine code,
-/// once. The source includes the header as content.file_name.
+/// The same in two files: programs include the header, and compile once the source, which has the kernels' machine code
+/// and includes the header as content.file_name.
 [[nodiscard]] ExportedText write_split_header(const CallableHeader& content);
 
-/// The most that a template or an operation of the export has of each.
+/// The maximum of each over the export's templates and operations.
 struct CallableSizes {
   std::size_t kernels = 1, maps = 1, arguments = 1, symbols = 1, buffers = 1, scalars = 1;
 };

@@ -39,8 +39,7 @@ std::string c_words(std::string_view kind, const Words& words, std::string_view 
   return "enum {\n" + out + "\n};\n";
 }
 
-/// A section stands between lines with its name and a brace; these lines go, and what is between them unless it is
-/// kept.
+/// A section is between lines with its name and a brace. Removes these lines, and the section unless it is kept.
 void keep_section(std::string& text, const std::string& name, bool kept) {
   const auto line_of = [&](const std::string& marker, std::size_t from) {
     const std::size_t found = text.find(marker, from);
@@ -83,7 +82,7 @@ void replace_operations(std::string& text, const CallableHeader& content) {
   replace_all(text, "PGTUNE_OPERATION_WORDS", words);
 }
 
-/// In words of 64 bits, and rather more than a Gemm or an operation's call has: interface.cpp has it checked.
+/// In words of 64 bits, and more than a Gemm or an operation's call needs; interface.cpp checks it.
 std::size_t words_of_call(const CallableHeader& content) {
   const CallableSizes sizes = callable_sizes(content);
   return (512 + sizes.kernels * (128 + 16 * sizes.arguments) + sizes.maps * 288) / 8;
@@ -110,7 +109,7 @@ std::string package_text(const CallableHeader& content, std::string_view file) {
                   c_words("activation", all_activations()));
   for (const char* words : {"PGTUNE_WORDS_OF_GEMM", "PGTUNE_WORDS_OF_CALL"})
     replace_all(text, words, std::to_string(words_of_call(content)));
-  // CUDA's headers where the consumer itself found them.
+  // The consumer's own path of CUDA's headers.
   replace_all(
       text, "PGTUNE_PREPARE",
       content.jit ? "exported::prepare(device, {nullptr, nullptr, PGTUNE_CUDA_INCLUDE})" : "exported::prepare(device)");

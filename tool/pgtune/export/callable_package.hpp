@@ -18,11 +18,11 @@ struct PackageFile {
 /// One of the files of exported/package in the names of the export.
 [[nodiscard]] std::string package_text(const CallableHeader& content, std::string_view file);
 
-/// What find_package() and the C functions are called: the namespace, with _ for ::.
+/// The name of the package and the prefix of the C functions: the namespace, with _ for ::.
 [[nodiscard]] std::string package_name(const std::string& name_space);
 
-/// The package's files: a config file for CMake, the header and its source, the C interface, and the header that holds
-/// everything. content.file_name is package_name() with .hpp. The same content gives the same files.
+/// The package's files: a config file for CMake, the header and its source, the C interface, and the header that
+/// contains everything. content.file_name is package_name() with .hpp. The same content gives the same files.
 [[nodiscard]] std::vector<PackageFile> write_package(const CallableHeader& content);
 
 }  // namespace pgtune::tool

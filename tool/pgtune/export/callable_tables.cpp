@@ -29,7 +29,7 @@ std::string image_words(const std::string& bytes) {
   for (std::size_t at = 0; at < bytes.size(); at += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
-    // Zeros are many, and shorter in decimal.
+    // Zeros are frequent, and shorter in decimal.
     out += word < 10 ? fmt::format("{},", word) : fmt::format("0x{:x},", word);
     if (at / 8 % kWordsOfALine == kWordsOfALine - 1) out += '\n';
   }
@@ -42,7 +42,7 @@ std::int64_t number_of(const ParameterValue& value) {
 }
 
 std::string integers(const std::string& name, const std::vector<std::int64_t>& values) {
-  // An array of no elements is none.
+  // C++ has no arrays without elements.
   return fmt::format("inline constexpr Int {}[] = {{{}}};\n", name,
                      values.empty() ? "0" : fmt::format("{}", fmt::join(values, ", ")));
 }
@@ -161,7 +161,7 @@ std::string loss_table(const CallableHeader& content) {
              rows, chosen.size());
 }
 
-/// A literal of any text, line by line. Question marks are escaped, so that none of them makes a trigraph.
+/// A literal of any text, line by line. Question marks are escaped to avoid trigraphs.
 std::string text_literal(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {

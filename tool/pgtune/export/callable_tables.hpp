@@ -8,19 +8,19 @@
 
 namespace pgtune::tool {
 
-/// All but the arrays of the images and what operation_tables() has.
+/// All tables except the arrays of the images and operation_tables().
 [[nodiscard]] std::string tables(const CallableHeader& content, const std::string& content_hash);
 
-/// What a header says of a radius, in a comment.
+/// A header's comment on a radius.
 [[nodiscard]] std::string loss_comment(const MeasuredLoss& loss);
 
-/// The images: constants of a header, or definitions of what image_declarations() declares.
+/// The images: constants of a header, or definitions for image_declarations().
 enum class ImageForm { kInline, kDefinition };
 [[nodiscard]] std::string image_arrays(const CallableHeader& content, ImageForm form);
 [[nodiscard]] std::string image_declarations(const CallableHeader& content);
 
-/// In their place in a header of sources (`--jit`): kFiles, kJitImages and the most that an image has of headers and
-/// options. Each file of the templates is there once.
+/// Their replacement in a header of sources (`--jit`): kFiles, kJitImages and an image's maximum numbers of headers and
+/// options. Each file of the templates occurs once.
 [[nodiscard]] std::string jit_tables(const CallableHeader& content);
 
 }  // namespace pgtune::tool

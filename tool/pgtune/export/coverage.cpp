@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The radius within which neighbours of the problem are taken; null: none are.
+/// The radius within which neighbours of the problem are used; null: none are.
 const MeasuredLoss* chosen_loss(const CallableHeader& content, const Problem& problem) {
   const std::string operation = problem.operation_name();
   const auto found = std::find_if(content.losses.begin(), content.losses.end(), [&](const MeasuredLoss& loss) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune export header --coverage`: what the problems of a list would be served with.
+// `pgtune export header --coverage`: how a header would serve the problems of a list.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,17 @@
 
 namespace pgtune::tool {
 
-/// The problems of a file as --sizes takes, in each dtype that the export has kernels of its operations for. Throws
-/// CommandError (usage).
+/// The problems of a file in the format of --sizes, in each dtype for which the export has kernels of their operation.
+/// Throws CommandError (usage).
 [[nodiscard]] std::vector<Problem> problems_of_sizes(const CallableHeader& content, const std::string& file);
 
 /// How a program with this header would be served, for pointers aligned to 256 bytes.
 struct Served {
-  const char* how = "fallback";         ///< "exact", "guess", "neighbour" or "fallback", which is not in the header
+  const char* how = "fallback";         ///< "exact", "guess", "neighbour" or "fallback"; a fallback is not in the
+                                        ///< header
   std::optional<std::size_t> variant;   ///< in CallableHeader::variants; nothing with a fallback
-  std::optional<double> expected_loss;  ///< of time, 0.02 for 2 %; likewise
-  std::string tuned_for;                ///< of a neighbour the nearest problem that it was tuned for
+  std::optional<double> expected_loss;  ///< loss of time, 0.02 for 2 %; nothing with a fallback
+  std::string tuned_for;                ///< for a neighbour, the nearest problem that it was tuned for
 };
 /// `device_class` is an index into CallableHeader::device_classes.
 [[nodiscard]] Served served(const CallableHeader& content, const Problem& problem, std::size_t device_class);

@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 92> kKeywords{
     "xor_eq"};
 static_assert(std::is_sorted(kKeywords.begin(), kKeywords.end()));
 
-/// What stands in the namespace of every header: exported/*.hpp. In the order of std::binary_search.
+/// The names in the namespace of every header: exported/*.hpp. Sorted for std::binary_search.
 constexpr std::array<std::string_view, 33> kTaken{
     "Activation", "Build",          "Choice",   "DeviceClass", "Element",         "Entry",
     "Epilogue",   "Fallback",       "Gemm",     "Jit",         "Layout",          "Limits",
@@ -47,7 +47,7 @@ static_assert(std::is_sorted(kTaken.begin(), kTaken.end()));
 
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
-/// Namespaces beside std that C++ keeps for itself: std followed by digits, and posix.
+/// Other namespaces that C++ reserves: std followed by digits, and posix.
 bool is_kept_namespace(std::string_view name) {
   if (name == "posix") return true;
   return name.starts_with("std") &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which names an exported C++ header may use, and how it writes text that came from elsewhere.
+// Valid names in an exported C++ header, and safe forms of untrusted text.
 #pragma once
 
 #include <optional>
@@ -14,22 +14,22 @@ namespace pgtune::tool {
 [[nodiscard]] bool is_cpp_keyword(std::string_view word);
 
 /// Why `text` cannot be the namespace of an exported header, as the end of a sentence ("'int' is a C++ keyword");
-/// nothing where it can. A namespace may be nested ("my::gemm"). Keywords, names that C++ reserves to its
-/// implementation ([lex.name], [namespace.future], [namespace.posix]) and `std` are refused.
+/// nothing if it can. A namespace may be nested ("my::gemm"). Keywords, names that C++ reserves to its implementation
+/// ([lex.name], [namespace.future], [namespace.posix]) and `std` are refused.
 [[nodiscard]] std::optional<std::string> why_no_namespace(std::string_view text);
 
-/// What a header calls something of its own namespace, or a member, that an operation's JSON names so: with an
-/// underscore behind it where C++ has the word, and in the namespace where the header itself has it.
+/// A header's name for an operation's name, in its namespace or as a member. Appends an underscore to a word of C++
+/// and, in the namespace, to the header's own names.
 [[nodiscard]] std::string cpp_name(const std::string& name);
 [[nodiscard]] std::string cpp_member(const std::string& name);
 
-/// A string literal, without what is no character to print.
+/// A string literal, without unprintable characters.
 [[nodiscard]] std::string cpp_string(const std::string& text);
 
 /// Text that is safe inside a // comment.
 [[nodiscard]] std::string cpp_comment(const std::string& text);
 
-// How exported headers write what cuda.h names, and pgtune's own words as C++.
+// The forms of cuda.h's names and of pgtune's own words in exported headers.
 
 /// The enumerator of CUtensorMapDataType.
 [[nodiscard]] std::string_view cuda_tensor_type(TensorType type);

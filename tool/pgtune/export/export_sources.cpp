@@ -11,7 +11,7 @@
 namespace pgtune::tool {
 namespace {
 
-/// Nothing where its sizes give another problem than is stored.
+/// Nothing if its sizes give a different problem from the stored one.
 std::optional<Problem> made_anew(const Problem& stored, const operation::OperationDefinition& definition) {
   auto made = operation::make_problem(definition, stored.operation->sizes,
                                       definition.dtypes.empty() ? std::nullopt : std::optional(stored.dtype));
@@ -165,7 +165,7 @@ std::size_t kind_number(const std::vector<Problem>& kinds, const Problem& proble
 std::size_t program_number(const CallableHeader& content, std::size_t entry) {
   const std::vector<Problem> kinds = kinds_of(content);
   const std::size_t gemms = gemm_kinds(content).size();
-  // GEMMs of all kinds stand in one list, in the order of the entries.
+  // GEMMs of all kinds are in one list, in the order of the entries.
   const auto place = [&](const Problem& problem) {
     const std::size_t kind = kind_number(kinds, problem);
     return kind < gemms ? 0 : kind;

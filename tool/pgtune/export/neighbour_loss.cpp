@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array kRadii{0.5, 1.0, 1.5, 2.0, 3.0};
 constexpr std::size_t kLeastMeasured = 8;
-/// A good median says nothing of the few neighbours that lose half of the time.
+/// A good median may hide the few neighbours that lose half of the time.
 constexpr double kLargestTail = 4;  ///< 90th percentile over the median that is allowed
 
 /// The variants of one may serve the other.
@@ -34,7 +34,7 @@ std::vector<std::int64_t> extents(const Problem& problem) {
   return out;
 }
 
-/// The variant's build is right for the problem: it is legal, and every macro has the value it was compiled with.
+/// Whether the variant's build suits the problem: it is legal, and every macro has the compiled value.
 bool serves(const CallableHeader& content, const ExportedVariant& variant, const Problem& problem,
             const DeviceInfo& device) {
   const space::TemplateDefinition& definition = content.templates[variant.template_number];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a header's dispatch to neighbours costs, by what was tried at the problems themselves.
+// The loss of a header's dispatch to neighbours, from trials of the problems themselves.
 #pragma once
 
 #include <map>
@@ -12,25 +12,24 @@
 
 namespace pgtune::tool {
 
-/// Screening times (median, seconds) of the right variants that the result's session tried, by Variant::id() in the
-/// names that `templates` have now.
+/// Screening times (median, seconds) of the right variants that the result's session tried, by Variant::id() with the
+/// present names of `templates`.
 [[nodiscard]] std::map<std::string, double> tried_times(const db::Database& database, const StoredResult& result,
                                                         const std::vector<space::TemplateDefinition>& templates);
 
-/// In doublings, as an exported header has it: the length of the vector of log2 ratios of m, n, k and batch, or of an
+/// In doublings, as in an exported header: the length of the vector of log2 ratios of m, n, k and batch, or of an
 /// operation's sizes. Precondition: both are of one operation.
 [[nodiscard]] double problem_distance(const Problem& a, const Problem& b);
 
-/// The variant that an exported header takes for the problem from its neighbours within `radius`, an index into
-/// content.variants: the cheapest by cost. Entries of the very problem, and guesses, are passed over. Nothing where
-/// there is none.
+/// The variant that an exported header uses for the problem from its neighbours within `radius`, an index into
+/// content.variants: the cheapest by cost. Skips entries of the same problem, and guesses. Nothing if there is none.
 [[nodiscard]] std::optional<std::size_t> neighbour(const CallableHeader& content, const Problem& problem,
                                                    const DeviceInfo& device, double radius);
 
-/// For each dtype, of GEMM and of each operation, the loss within several radii. Chosen is the largest whose neighbours
-/// lose at most `largest_loss` in the median, and four times that in the 90th percentile, with at least eight problems
-/// whose search had tried the neighbour's variant.
-/// `tried[i]` are the times of content.entries[i]'s problem.
+/// For each dtype of GEMM and of each operation, the loss within several radii. Chooses the largest radius at which
+/// neighbours lose at most `largest_loss` in the median, and four times that in the 90th percentile, over at least
+/// eight problems whose search had tried the neighbour's variant. `tried[i]` are the times of content.entries[i]'s
+/// problem.
 [[nodiscard]] std::vector<MeasuredLoss> measured_losses(const CallableHeader& content,
                                                         const std::vector<std::map<std::string, double>>& tried,
                                                         double largest_loss);

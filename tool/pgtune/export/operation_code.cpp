@@ -52,7 +52,7 @@ std::string facts_struct(const OperationDefinition& definition) {
   return out + "};\n";
 }
 
-/// The caller's own pointers: where they lead is not known, and that they are aligned as promised is theirs to see to.
+/// The caller's own pointers: their targets are unknown, and the caller must ensure the promised alignment.
 std::string pointers_code(const BufferSpec& array, std::size_t number) {
   const operation::PointerSpec& pointers = *array.pointers;
   return fmt::format(
@@ -96,7 +96,7 @@ std::string describe_function(const OperationDefinition& definition) {
   return out + "  return true;\n}\n";
 }
 
-/// In brackets, as somebody would declare it: "[M, N]", or "[H, W], strides [PITCH, 1]".
+/// The shape, as in a declaration: "[M, N]", or "[H, W], strides [PITCH, 1]".
 std::string shape_comment(const BufferSpec& buffer) {
   const auto texts = [](const std::vector<Expression>& expressions) {
     return joined(expressions, [](const Expression& expression) { return expression.text(); });
@@ -119,7 +119,7 @@ std::string sizes_struct(const OperationDefinition& definition) {
   return out + "  }\n";
 }
 
-/// In CUDA C++: "const float*", and of pointers "const float* const*".
+/// In CUDA C++: "const float*", and for pointers "const float* const*".
 std::string pointer_type(const OperationProblem& problem, const OperationBuffer& buffer) {
   const OperationBuffer& elements =
       buffer.pointers ? problem.buffers[static_cast<std::size_t>(buffer.pointers->buffer)] : buffer;
@@ -127,7 +127,7 @@ std::string pointer_type(const OperationProblem& problem, const OperationBuffer&
                      buffer.pointers ? " const*" : "");
 }
 
-/// What an operand is for who calls: role and shape, and what is known of pointers.
+/// An operand's description for callers: role and shape, and properties of pointers.
 std::string operand_comment(const CallableHeader& content, const OperationDefinition& definition,
                             const OperationProblem& problem, std::size_t number) {
   const BufferSpec& spec = definition.buffers[number];
@@ -179,7 +179,7 @@ std::string tuned_tables(const CallableHeader& content, const Problem& kind, con
                      rows, name, count);
 }
 
-/// What taking a neighbour's variant cost, as comments and as the neighbourhood that is used.
+/// The loss of neighbours' variants, as comments and as the chosen neighbourhood.
 std::string neighbourhood(const CallableHeader& content, const Problem& kind) {
   std::string out;
   const MeasuredLoss* chosen = nullptr;
@@ -221,7 +221,7 @@ std::string kind_struct(const CallableHeader& content, const Problem& kind, std:
   return out + neighbourhood(content, kind) + "};\n";
 }
 
-/// Whether a kernel is given the operand itself, or a map or window of it.
+/// Whether a kernel takes the operand itself, or a map or window of it.
 bool names_operand(const space::TemplateDefinition& definition, Operand operand) {
   const auto is_it = [&](const auto& user) { return user.operand == operand; };
   return std::any_of(definition.tensor_maps.begin(), definition.tensor_maps.end(), is_it) ||

@@ -8,15 +8,15 @@
 
 namespace pgtune::tool {
 
-/// Of a buffer into which pointers lead: no kernel of the header is given the buffer itself.
+/// For a buffer that is the target of pointers: whether no kernel of the header takes the buffer itself.
 [[nodiscard]] bool may_be_null(const CallableHeader& content, const OperationProblem& problem, std::size_t buffer);
 
 /// Declarations of the types that CUDA's headers define and operands point to, outside of every namespace.
 [[nodiscard]] std::string element_declarations(const CallableHeader& content);
 
 /// For each operation `struct Facts_<name>` and `bool describe_<name>(Facts_<name>& f, const Int* sizes, const
-/// BufferRow* buffers, const char*& why)`: whether the sizes are a problem of it, and its facts. It refuses exactly
-/// what operation::make_problem() does of sizes, but where its own offsets of pointers would leave a buffer.
+/// BufferRow* buffers, const char*& why)`: whether the sizes are a problem of it, and its facts. It refuses the same
+/// sizes as operation::make_problem(), except for its check of pointer offsets beyond a buffer.
 [[nodiscard]] std::string operation_facts(const CallableHeader& content);
 
 /// For each operation in a type the table of what was tuned, and `struct Of_<kind>`, what Operation (exported/

@@ -10,7 +10,7 @@
 namespace pgtune::tool {
 namespace {
 
-/// A program sees no difference between the two. Memory that nobody recorded may be any.
+/// Whether a program sees no difference between the two. Unrecorded memory matches any.
 bool look_alike(const DeviceClass& a, const DeviceClass& b) {
   return a.name == b.name && a.compute_major == b.compute_major && a.compute_minor == b.compute_minor &&
          a.sm_count == b.sm_count && (a.memory_gib == b.memory_gib || a.memory_gib == 0 || b.memory_gib == 0);

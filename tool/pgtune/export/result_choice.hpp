@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which of the stored results an export takes.
+// Chooses the stored results for an export.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace pgtune::tool {
 
-/// A result measured here beats a recorded one, then the newer wins: newer is who has the higher session number,
-/// because a clock may have been set back.
+/// A result measured here wins over a recorded one; then the newer wins, by session number, because a clock may have
+/// been set back.
 [[nodiscard]] bool is_better(const StoredResult& a, const StoredResult& b);
 
-/// Whether what was tuned on one GPU counts for the other in an export: their device_class() is the same but for the
-/// driver's branch, which a kernel outlives.
+/// Whether results of one GPU count for the other in an export: their device_class() may differ only in the driver's
+/// branch, as kernels work with later drivers.
 [[nodiscard]] bool same_device_class(const DeviceInfo& a, const DeviceInfo& b);
 
 /// The best result of each problem on each class of device, in the order given.
 [[nodiscard]] std::vector<StoredResult> best_of_each_problem(const std::vector<StoredResult>& results);
 
-/// Takes out the results of classes that a program cannot tell from another one here, because the CUDA driver says
-/// nothing of power limits: the class of the best result stays. Returns a sentence for each class that went.
+/// Removes the results of classes that a program cannot distinguish from another one here, because the CUDA driver does
+/// not report power limits. The class of the best result stays. Returns a sentence for each removed class.
 [[nodiscard]] std::vector<std::string> drop_look_alikes(std::vector<StoredResult>& results);
 
 }  // namespace pgtune::tool

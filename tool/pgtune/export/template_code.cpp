@@ -19,7 +19,7 @@ using space::Expression;
 using space::NamedExpression;
 using space::TemplateDefinition;
 
-/// What the names of a template's expressions are called in C++.
+/// The C++ names for the names in a template's expressions.
 class CppScope {
  public:
   explicit CppScope(const TemplateDefinition& definition) {
@@ -33,7 +33,7 @@ class CppScope {
     for (const NamedExpression& entry : definition.values) add(entry.name, "v_" + entry.name, true);
   }
 
-  /// From here on the name is another: a define, or a step of the cost.
+  /// From here on the name has a new meaning: a define, or a step of the cost.
   void add(const std::string& name, std::string cpp, bool of_call) {
     names_[name] = std::move(cpp);
     if (of_call) {
@@ -43,7 +43,7 @@ class CppScope {
     }
   }
 
-  /// The value may change with the problem or the device; otherwise it is the same as when the variant was tuned.
+  /// Whether the value may change with the problem or the device; otherwise it is the tuned variant's.
   [[nodiscard]] bool depends_on_call(const Expression& expression) const {
     return std::any_of(expression.names().begin(), expression.names().end(),
                        [&](const std::string& name) { return of_call_.contains(name); });
@@ -66,7 +66,7 @@ class CppScope {
   std::set<std::string> of_call_;
 };
 
-/// What the facts call a buffer.
+/// A buffer's name in the facts.
 std::string buffer_name(const TemplateDefinition& definition, Operand operand) {
   if (definition.interface) return definition.interface->buffers.at(buffer_of_operand(operand).value());
   const auto words = gemm_operands();

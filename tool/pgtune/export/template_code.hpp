@@ -11,7 +11,7 @@
 
 namespace pgtune::tool {
 
-/// Why kernels of the template cannot be exported, as the end of a sentence; nothing where they can.
+/// Why kernels of the template cannot be exported, as the end of a sentence; nothing if they can.
 [[nodiscard]] std::optional<std::string> why_not_exported(const space::TemplateDefinition& definition);
 
 /// Names of the macros that depend on the problem or the device, in the order of the generated function's `built`.
@@ -20,7 +20,7 @@ namespace pgtune::tool {
 [[nodiscard]] std::vector<std::int64_t> built_values(const space::TemplateDefinition& definition,
                                                      const std::vector<Define>& defines);
 
-/// What the generated code calls the values of the names that the template's expressions may use.
+/// The generated code's names for the values that the template's expressions may use.
 [[nodiscard]] std::string facts_type(const space::TemplateDefinition& definition);
 
 /// The template's kernels by name, each once, in the order that numbers them.
@@ -28,12 +28,12 @@ namespace pgtune::tool {
 /// Tensor maps, and arguments of the kernel with most.
 [[nodiscard]] std::size_t map_count(const space::TemplateDefinition& definition);
 [[nodiscard]] std::size_t argument_count(const space::TemplateDefinition& definition);
-/// Whether an expression of a GEMM's template asks for alpha or beta.
+/// Whether an expression of a GEMM's template uses alpha or beta.
 [[nodiscard]] bool asks_for_scalars(const space::TemplateDefinition& definition);
 
 /// `bool evaluate_<name>(const <facts_type()>& f, const Int* p, const Int* built, Plan& plan)`: whether a variant,
-/// given by its parameters and the values of call_macros() it was built with, computes the problem, and what it
-/// launches then. It refuses exactly what why_illegal(), make_launch_plan() and another build would.
+/// given by its parameters and the values of call_macros() in its build, computes the problem, and its launch plan. It
+/// refuses exactly the cases that why_illegal() or make_launch_plan() refuse or that need another build.
 [[nodiscard]] std::string evaluate_function(const space::TemplateDefinition& definition);
 
 }  // namespace pgtune::tool

@@ -70,7 +70,7 @@ Result<std::filesystem::path> find_compiler() {
                           kCompilerVariable));
 }
 
-/// Beside the toolkit's own programs, or where the compiler looks anyway.
+/// In the toolkit of its programs, or in the compiler's default folders.
 Result<std::filesystem::path> find_cuda_headers() {
   for (const std::filesystem::path& folder : toolkit_folders()) {
     std::error_code none;
@@ -80,7 +80,7 @@ Result<std::filesystem::path> find_cuda_headers() {
   return fail(ErrorKind::kEnvironment, "no cuda.h beside a CUDA toolkit's programs; set CUDA_HOME to a toolkit");
 }
 
-/// What the program printed, unless it ended with 0.
+/// The program's output, unless it ended with 0.
 Result<void> run_compiler(const std::vector<std::string>& command) {
   TRY_ASSIGN(auto child, ChildProcess::start(command, std::size_t{1} << 20));
   const auto until = SteadyClock::now() + kCompiling;
@@ -100,7 +100,7 @@ Result<void> run_compiler(const std::vector<std::string>& command) {
 
 /// The text compiled by the host's compiler, as a program's author would: a shared library in `folder` with the
 /// functions of exported/package/consumer.cpp. Errors (environment): there is no compiler (PGTUNE_CXX, else CXX as a
-/// path, else c++, g++ or clang++ on PATH) or no cuda.h, or the compiler's own words.
+/// path, else c++, g++ or clang++ on PATH) or no cuda.h, or the compiler's message.
 Result<std::filesystem::path> compile_consumer(const std::filesystem::path& folder, const CallableHeader& content,
                                                const ExportedText& text) {
   const auto compiler = find_compiler();
@@ -131,7 +131,7 @@ Result<std::filesystem::path> compile_consumer(const std::filesystem::path& fold
   return library;
 }
 
-/// The worker's answer. Errors: its end, or what the CUDA driver said.
+/// The worker's reply. Errors: its end, or the CUDA driver's message.
 Result<protocol::ConsumerReport> ask(device::WorkerClient& worker, const protocol::ConsumerRequest& request) {
   worker.request("check", request, kEntry);
   while (true) {
@@ -202,7 +202,7 @@ Verified check_entries(Context& context, const CallableHeader& content, const Ta
     if (rounds.empty()) continue;
     out.to_bare.push_back(stats::median(rounds));
     if (entry.guessed_loss) continue;
-    // Timed as the stored time was: in short samples a kernel at the power cap runs at a clock that it cannot hold.
+    // Timed like the stored time: in short samples a kernel at the power cap runs at a clock that it cannot sustain.
     const std::vector<double>& times = entry.sampling == Sampling::kSettled ? report->settled_run_s : report->run_s;
     if (times.empty()) continue;
     auto& ratios = entry.board == target.device.uuid ? out.to_stored : out.to_other_boards;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune export header --verify`: the header in a program on a GPU, beside the worker's own launches.
+// `pgtune export header --verify`: compares the header in a program on a GPU with the worker's own launches.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace pgtune::tool {
 
-/// Compiles the text with the host's compiler and runs every entry of a GPU's class there: its result must be the
-/// worker's own launch's bit for bit, over poisoned workspaces and between unmapped memory. Returns a sentence with the
-/// times. Where `asked` is false, and there is no such GPU, no compiler or no cuda.h, or another pgtune has the GPU,
-/// the sentence says what kept it from verifying; with it that is a CommandError (environment). Nothing: a kernel is
-/// wrong, as errors in the terminal say.
+/// Compiles the text with the host's compiler and runs every entry of a GPU's class there: its result must equal the
+/// worker's own launch bit for bit, over poisoned workspaces and between unmapped memory. Returns a sentence with the
+/// times. If there is no such GPU, no compiler or no cuda.h, or another pgtune has the GPU, the sentence has the
+/// reason; with `asked` this is a CommandError (environment). Nothing: a kernel is wrong, and the terminal has the
+/// errors.
 [[nodiscard]] std::optional<std::string> verify_export(Context& context, const CallableHeader& content,
                                                        const ExportedText& text, bool asked);
 

@@ -24,7 +24,7 @@ std::string shape_of(const Problem& problem) { return fmt::format("{} b{}", prob
 std::vector<search::Experience> experiences(const RecordedTable& table, const KnownTemplates& templates,
                                             std::size_t number) {
   std::vector<search::Experience> out;
-  if (!table.name.empty()) return out;  // its template is none that is known, whatever it is called
+  if (!table.name.empty()) return out;  // its template is not known, even if the name is
   const search::MeasuredTable& rows = table.table;
   const double best_s = *rows.best_s();
   std::size_t begin = 0;
@@ -55,7 +55,7 @@ namespace {
 /// Names and values of one variant's features; values of numbers are known by the place of their parameter.
 class ForeignFeatures {
  public:
-  /// Of the parameters of `table`, whose values differ somewhere.
+  /// The parameters of `table` that vary.
   explicit ForeignFeatures(const RecordedTable& table) {
     const std::vector<Variant>& variants = table.table.variants;
     for (std::size_t i = 0; i < variants.front().parameters.size(); ++i) {

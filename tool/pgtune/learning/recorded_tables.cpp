@@ -20,7 +20,7 @@ KnownTemplates::KnownTemplates(const Catalogue& catalogue) {
 }
 
 void KnownTemplates::add(const space::TemplateDefinition& definition) {
-  // One with the same content may be without its preset here, which would make a model of the same searches another.
+  // A template with the same content may lack its preset here, which would change the model of the same searches.
   const space::TemplateDefinition* const known = find(definition.name);
   if (known == nullptr || known->content_hash != definition.content_hash)
     by_name_.insert_or_assign(definition.name, definition);
@@ -33,7 +33,7 @@ const space::TemplateDefinition* KnownTemplates::find(const std::string& name) c
 
 namespace {
 
-/// What a table is of.
+/// The key of a table.
 using TableKey = std::tuple<std::string, std::string, std::string>;  // problem, device class, conditions
 
 struct Searched {
@@ -64,7 +64,7 @@ ParameterValue value_of(const std::string& text) {
   return text;
 }
 
-/// Of a template that is not at hand: what its key says.
+/// For a template that is not available: the values in its key.
 Variant variant_of_key(const std::string& template_name, const std::string& key) {
   Variant variant{template_name, {}};
   for (std::size_t begin = 0; begin < key.size();) {

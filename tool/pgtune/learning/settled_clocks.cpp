@@ -102,7 +102,7 @@ std::vector<search::Experience> clock_experiences(const SettledRace& race, const
         device_class(race.device).hardware(),
         name,
         number};
-    own.variants.offsets.assign(variants.size(), 0.0);  // of clocks a template's cost says nothing
+    own.variants.offsets.assign(variants.size(), 0.0);  // a template's cost does not predict clocks
     for (const SettledRace::Entrant* const entrant : entrants)
       own.log_times.push_back(std::log(highest_hz / entrant->clock_hz));
     out.push_back(std::move(own));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Clocks that variants ran at in settled samples at the power cap: what their joules left them.
+// Clocks of variants in settled samples at the power cap, where their energy limits the clock.
 #pragma once
 
 #include <span>
@@ -18,18 +18,18 @@ struct SettledRace {
   DeviceInfo device;
   struct Entrant {
     Variant variant;
-    double screened_s = 0, screened_cycles = 0;  ///< a launch, medians; 0 where its screening is not known
+    double screened_s = 0, screened_cycles = 0;  ///< per launch, medians; 0 if its screening is unknown
     double time_s = 0, clock_hz = 0;             ///< a launch of the settled sample, and the SM clock in it
   };
   std::vector<Entrant> entrants;  ///< those whose template is known, in this or another version
 };
 
-/// Of every search on a GPU among these sessions whose race had settled samples. Throws db::Error.
+/// One for every search on a GPU among these sessions with settled samples in its race. Throws db::Error.
 [[nodiscard]] std::vector<SettledRace> settled_races(const db::Database& database, const KnownTemplates& templates,
                                                      std::span<const db::SessionRow> sessions);
 
-/// How far each entrant's clock stays below the highest of the race, as logarithm, for
-/// session::expected_settled_times(). `number`: the race's among all. Throws CommandError.
+/// The logarithm of the race's highest clock over each entrant's, for session::expected_settled_times(). `number`: the
+/// race's among all. Throws CommandError.
 [[nodiscard]] std::vector<search::Experience> clock_experiences(const SettledRace& race,
                                                                 const KnownTemplates& templates, std::size_t number);
 

@@ -35,12 +35,12 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostBytes = 64 << 20;
 constexpr std::size_t kKept = 8;  ///< models in the cache
-/// Goes up whenever the same tables give another model.
+/// Increases whenever the same tables give another model.
 constexpr int kModelVersion = 2;
 
 using Sessions = std::vector<db::SessionRow>;  ///< newest first
 
-/// What a model learns from sessions of one database, whose tables are numbered from 0. Throws CommandError, db::Error.
+/// The training data in sessions of one database, with tables numbered from 0. Throws CommandError, db::Error.
 using Learn = std::vector<search::Experience> (*)(const db::Database& database, const Sessions& sessions,
                                                   const KnownTemplates& templates);
 
@@ -72,7 +72,7 @@ std::vector<search::Experience> learn_clocks(const db::Database& database, const
   return known;
 }
 
-/// The user's database, or none, with the sessions that are to teach.
+/// The user's database, if any, with the sessions for training.
 struct OwnSearches {
   std::optional<db::Database> database;
   Sessions sessions;
@@ -87,8 +87,8 @@ OwnSearches all_searches(const fs::path& path) {
   return own;
 }
 
-/// Names everything a model is made of: the recordings, the unbiased tables, the templates, whose JSON gives the
-/// features, and the searches of the user's database.
+/// Identifies all inputs of a model: the recordings, the unbiased tables, the templates (their JSON gives the
+/// features), and the searches of the user's database.
 std::string key_of(const Kind& kind, const KnownTemplates& templates, const Sessions& own) {
   std::string parts = fmt::format("{} {}\n", kind.name, kModelVersion);
   for (const auto& files : {embedded::pgtune_recordings(), embedded::pgtune_unbiased()}) {
@@ -109,7 +109,7 @@ std::shared_ptr<const search::Predictor> fit(const Kind& kind, const KnownTempla
   std::vector<db::Database> shipped;
   if (has_built_in_recording()) shipped = open_recordings("");
   for (db::Database& tables : open_unbiased_tables()) shipped.push_back(std::move(tables));
-  // A connection is used by one thread; what is learnt comes in the order of the databases.
+  // One thread uses a connection; training data is in the order of the databases.
   std::vector<std::future<std::vector<search::Experience>>> parts;
   for (const db::Database& database : shipped) {
     parts.push_back(std::async(std::launch::async, [&kind, &templates, &database] {
@@ -133,7 +133,7 @@ std::shared_ptr<const search::Predictor> fit(const Kind& kind, const KnownTempla
       search::PredictorTrainer(known).fit_all(kModelSeed, kind.validation));
 }
 
-/// Removes all but the newest few.
+/// Removes old files, and keeps the newest few.
 void prune(const fs::path& folder) {
   std::error_code ignored;
   std::vector<std::pair<fs::file_time_type, fs::path>> files;
@@ -208,7 +208,7 @@ class ModelsBefore {
   fs::path path_;
   OwnTemplates own_;
   std::mutex mutex_;
-  std::optional<KnownTemplates> templates_;  ///< once a model is asked for: a stored answer needs none
+  std::optional<KnownTemplates> templates_;  ///< at a model's first use: a stored answer needs none
   std::map<std::string, std::shared_ptr<const search::Predictor>> models_;
 };
 
@@ -247,7 +247,7 @@ std::string loss_text(const search::Predictor::Loss& loss) {
 
 namespace {
 
-/// Of a number of searches that count: 0, 1, 2, 3, 4, 6, 8, 12, 16, 24 and so on.
+/// Rounds a number of searches down to 0, 1, 2, 3, 4, 6, 8, 12, 16, 24 and so on.
 constexpr int kBits = 2;
 
 std::size_t rounded_down(std::size_t count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The model that searches ask: trained on what the recordings of this build and the user's database hold.
+// The searches' model, trained on the recordings of this build and on the user's database.
 #pragma once
 
 #include <cstddef>
@@ -20,49 +20,49 @@
 
 namespace pgtune::tool {
 
-/// Gives a model when it is first asked, in whatever thread, and the same again after that; null where there is nothing
-/// to learn from.
+/// Returns a model, made at the first call in any thread and then reused; null if there is nothing to learn from.
 using ModelSource = std::function<std::shared_ptr<const search::Predictor>()>;
 
-/// Templates that a command has at hand: what was measured with a user's own teaches a model only beside its JSON.
+/// A command's own templates: measurements with a user's template can train a model only together with its JSON.
 using OwnTemplates = std::vector<space::TemplateSet>;
 
-/// Of the times of variants, trained on everything. Models are kept in the cache folder, by what they were trained on,
-/// so that each is fitted once for each state of the database; a damaged or unwritable cache only costs time.
-/// `database` need not exist. `context` outlives it. Who shows Predictor::loss() asks for five folds.
+/// The model of variants' times, trained on everything. The cache folder stores models by their training data, so that
+/// each is fitted once for each state of the database; a damaged or unwritable cache only costs time. `database` need
+/// not exist. `context` must outlive it. Callers that show Predictor::loss() need five folds.
 [[nodiscard]] ModelSource trained_model(Context& context, const std::filesystem::path& database, OwnTemplates templates,
                                         search::Validation validation = search::Validation::kHoldout);
-/// The same for searches: of the database only what searched_before() says.
+/// The same for searches: uses only searched_before() of the database.
 [[nodiscard]] session::PredictorSource trained_model_before(Context& context, const std::filesystem::path& database,
                                                             OwnTemplates templates);
-/// As trained_model(), of the clocks of settled samples, for session::expected_settled_times().
+/// Like trained_model(), for the clocks of settled samples, for session::expected_settled_times().
 [[nodiscard]] ModelSource trained_settled_clocks(Context& context, const std::filesystem::path& database,
                                                  OwnTemplates templates);
 
-// The variant to take for a problem without a search.
+// A variant for a problem without a search.
 
 struct Guess {
   Variant variant;
-  search::Predictor::Loss loss;  ///< what such guesses lost on problems that the model was not trained on
-  bool seen_device = false;      ///< a search on such a GPU is among what the model was trained on
-  bool seen_template = false;    ///< and one with the variant's template
-  std::size_t variants = 0;      ///< among which it is: all that are legal
+  search::Predictor::Loss loss;  ///< the loss of such guesses on held-out problems
+  bool seen_device = false;      ///< the training data has a search on such a GPU
+  bool seen_template = false;    ///< and a search with the variant's template
+  std::size_t variants = 0;      ///< the number of legal variants
 };
 
-/// What the model expects to be the fastest; nothing where no variant is legal. Throws CommandError: an expression of a
-/// template that fails.
+/// The variant that the model predicts to be the fastest; nothing if no variant is legal. Throws CommandError: an
+/// expression of a template that fails.
 [[nodiscard]] std::optional<Guess> guess_variant(const search::Predictor& model, const space::TemplateSet& templates,
                                                  const Problem& problem, const DeviceInfo& device);
 
 /// "2.5 % slower than the best (median), 9.8 % or more in one of ten": of `loss` with tables.
 [[nodiscard]] std::string loss_text(const search::Predictor::Loss& loss);
 
-// Which searches of a database teach the search of a problem, so that it goes on as it began after an interruption.
+// Selects the searches of a database that train the model of a problem's search, such that an interrupted search
+// continues with the same model.
 
-/// Of `searches` those that had ended when the problem was first searched on a device of the class
-/// (DeviceClass::text()), or have by now where it was not yet; in the order given. Of many the newest few are left out,
-/// so that their number takes few values and a model is fitted anew after a third to a half more, not after every
-/// search, which waits for the fit before its first variant.
+/// The `searches` that had ended when the problem was first searched on a device of the class (DeviceClass::text()), or
+/// by now if it was not yet searched; in the given order. Of many, the newest few are left out: their number then takes
+/// few values, and a model is fitted again after a third to a half more searches. A search waits for that fit before
+/// its first variant.
 [[nodiscard]] std::vector<db::SessionRow> searched_before(std::vector<db::SessionRow> searches,
                                                           const std::string& problem_key,
                                                           const std::string& device_class);

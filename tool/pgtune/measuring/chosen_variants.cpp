@@ -14,7 +14,7 @@
 namespace pgtune::tool {
 namespace {
 
-/// What is stored of a variant that was screened but is in no stored ranking.
+/// The stored result of a variant that was screened but is in no stored ranking.
 session::RankedVariant screened(const Variant& variant, const session::StoredTrial& trial, const Problem& problem) {
   session::RankedVariant out;
   out.variant = variant;
@@ -27,7 +27,7 @@ session::RankedVariant screened(const Variant& variant, const session::StoredTri
 /// The key in a Variant::id().
 std::string key_in(const std::string& id) { return id.substr(id.find('/') + 1); }
 
-/// Parameters of the template that `key` gives no value.
+/// Parameters of the template without a value in `key`.
 std::vector<std::string> lacking(const space::TemplateDefinition& definition, const std::string& key) {
   std::string parts = "," + key;
   std::erase(parts, ' ');
@@ -38,8 +38,8 @@ std::vector<std::string> lacking(const space::TemplateDefinition& definition, co
   return names;
 }
 
-/// The variant of which `word` is the whole key, its parameters in any order, or the id; nothing where there is none,
-/// or templates share the key.
+/// The variant with whole key `word`, its parameters in any order, or with that id; nothing if there is none, or
+/// templates share the key.
 std::optional<Variant> named_variant(const std::string& word, const space::TemplateSet& templates) {
   std::optional<Variant> out;
   const std::string key = key_in(word);
@@ -75,7 +75,7 @@ std::string lacking_text(const std::string& key, const space::TemplateSet& templ
     ranked.emplace_back(kBest);
     ranked.push_back(answer->best().variant.key());  // as an example: keys are long
   }
-  // What a part of a key lacks, or a near key of any variant that was right; where none is near, what there is.
+  // The missing parts of a partial key, or a similar key of a right variant; if none is similar, the known keys.
   std::string hint = lacking_text(key_in(key), templates);
   if (hint.empty()) hint = suggestion(key, known);
   if (hint.starts_with("; known")) hint = suggestion(key, ranked);

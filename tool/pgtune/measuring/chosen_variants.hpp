@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The variants that `pgtune bench` is asked for, with what is stored of them.
+// The requested variants of `pgtune bench`, with their stored results.
 #pragma once
 
 #include <map>
@@ -14,25 +14,26 @@
 
 namespace pgtune::tool {
 
-/// The word for the best of what is stored.
+/// The word for the stored best.
 constexpr std::string_view kBest = "best";
 
 struct ChosenVariants {
-  /// What is stored; of those without a final their screening's time and no ratio.
+  /// Stored results; those without a final have the screening's time and no ratio.
   std::vector<session::RankedVariant> stored;
-  std::vector<Variant> fresh;  ///< named by a whole key, and nothing is stored of them
+  std::vector<Variant> fresh;  ///< named by a whole key, without stored results
 
   /// Both, each variant once.
   [[nodiscard]] std::vector<Variant> all() const;
 };
 
-/// Whether every word is the whole key of a variant of `templates`, so that nothing need be stored to know what is
-/// meant.
+/// Whether every word is the whole key of a variant of `templates`, so that no stored results are needed to identify
+/// it.
 [[nodiscard]] bool all_named(const std::vector<std::string>& wanted, const space::TemplateSet& templates);
 
-/// What `wanted` names: kBest, keys, or ids where templates share keys. What is not stored must be a whole key: each
-/// parameter with a value, in the template's order, of one template alone. `stored` is the problem's answer, `trials`
-/// all that was tried, by Variant::id(). Throws CommandError (usage) for a word that is neither, with the nearest key.
+/// The variants that `wanted` names: kBest, keys, or ids if templates share keys. A variant without stored results
+/// needs a whole key: each parameter with a value, in the template's order, of one template alone. `stored` is the
+/// problem's answer, `trials` all trials, by Variant::id(). Throws CommandError (usage) for any other word, with the
+/// nearest key.
 [[nodiscard]] ChosenVariants chosen_variants(const std::vector<std::string>& wanted,
                                              const space::TemplateSet& templates,
                                              const std::optional<session::Answer>& stored,

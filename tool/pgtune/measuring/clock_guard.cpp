@@ -27,12 +27,12 @@ std::vector<std::string> guard_command(const std::string& worker_path, const std
 
 const std::string kGuard = "the guard of the GPU's clocks";
 
-/// The child's next reply, which may be an error of its own. Errors: the child broke, and nobody knows what it did.
+/// The child's next reply, which may be its own error. Errors: the child broke, and its actions are unknown.
 Result<protocol::Reply> next_reply(ChildProcess& child) {
   return wait_for_line(child, kGuard, kGuardPatience).and_then(protocol::decode_reply);
 }
 
-/// For after a guard that did not do it.
+/// Restores the clocks after a guard that failed to.
 Result<void> restore(const std::string& worker_path, const std::string& uuid) {
   std::vector<std::string> command = guard_command(worker_path, uuid);
   command.emplace_back("--restore");
@@ -40,7 +40,7 @@ Result<void> restore(const std::string& worker_path, const std::string& uuid) {
   return next_reply(*child).and_then([](const protocol::Reply& reply) { return reply.body.map([](const json&) {}); });
 }
 
-/// What a guard that broke leaves behind, added to how it broke.
+/// The consequence of a broken guard, added to the cause.
 Error cleaned_up(Error cause, const std::string& worker_path, const std::string& uuid) {
   const Result<void> restored = restore(worker_path, uuid);
   cause.message += restored ? "; the clocks were restored by another one"
@@ -72,7 +72,7 @@ struct ClockGuard::Guard {
     if (child == nullptr) return {};
     const std::unique_ptr<ChildProcess> ending = std::move(child);
     ending->pump();
-    // A guard that ends before its input does was told to by somebody else; where it could, it has said goodbye.
+    // A guard that ends before its input was ended from outside; if possible it has sent its last message.
     const bool early = ending->ended();
     ending->close_input();
     const Result<protocol::Reply> reply = next_reply(*ending);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A GPU's clocks locked for as long as an object lives. A child process, `pgtune-worker --role guard`, locks them and
-// gives them back whatever becomes of this process: it waits for the end of a pipe, which comes with release(), with
-// this object's end and with the end of this process, SIGKILL included.
+// Locks a GPU's clocks for the lifetime of an object. A child process, `pgtune-worker --role guard`, locks them and
+// restores them on any exit: it waits for the end of a pipe, which release(), the destructor and the end of this
+// process (SIGKILL included) close.
 #pragma once
 
 #include <memory>
@@ -23,20 +23,20 @@ class ClockGuard {
 
   ClockGuard(ClockGuard&&) noexcept;
   ClockGuard& operator=(ClockGuard&&) noexcept;
-  /// Releases; what release() would have said is lost.
+  /// Releases, and ignores errors.
   ~ClockGuard();
 
-  /// The SM clock that is locked. GPUs at their power or heat limit run below it: what was measured tells.
+  /// The locked SM clock. GPUs at their power or heat limit run below it, which the measured clock shows.
   [[nodiscard]] double locked_hz() const;
-  /// What the user should know about the lock (an idle GPU did not show the clock yet); empty where nothing.
+  /// A note on the lock for the user (an idle GPU did not show the clock yet); empty if there is none.
   [[nodiscard]] const std::string& note() const;
-  /// False once the guard process has ended, by whatever cause, or was released: the lock is gone. Does not wait.
+  /// False once the guard process has ended for any cause, or was released: the lock is gone. Does not wait.
   [[nodiscard]] bool holds() const;
 
-  /// Gives the clocks back and waits for it, some seconds at most; at once where that was done before. When the guard
-  /// process had died, a second one restores. Errors (environment): what went wrong, and the administrator's command
-  /// where the clocks are not known to be free again; a guard that died but was replaced is such an error too, whose
-  /// message says that the clocks were restored.
+  /// Restores the clocks and waits for that, some seconds at most; returns immediately if already done. If the guard
+  /// process had died, a second one restores them. Errors (environment): the cause, with the administrator's command
+  /// unless the clocks are known to be unlocked. A guard that died and was replaced is an error, too; its message
+  /// reports that the clocks were restored.
   [[nodiscard]] Result<void> release();
 
  private:

@@ -19,8 +19,8 @@
 namespace pgtune::tool {
 namespace {
 
-/// "Linux 6.1 x86_64". The rest of a kernel's release names the provider's own build, which does not belong into a
-/// database that is passed on.
+/// "Linux 6.1 x86_64". The rest of a kernel's release names the provider's own build, which must not be in a database
+/// that is shared.
 std::string host_system() {
   utsname names{};
   if (uname(&names) != 0) return "unknown";

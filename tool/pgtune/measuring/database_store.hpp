@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a search keeps what it learns: session::Store on a pgtune database.
+// A search's results in a database: session::Store on a pgtune database.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 
 namespace pgtune::tool {
 
-// What a search stores and asks for, under the names by which the database finds it: a variant by its key and its
-// template's content, results by what may be reused.
+// A search's records with their database keys: a variant by its key and its template's content, results by what may be
+// reused.
 
-/// This program and the system it runs on.
+/// This program and its system.
 [[nodiscard]] db::Program this_program();
 /// The key of results of `searched`, of every board of the class: one of the key's templates, or the id of all of them.
 [[nodiscard]] db::ResultKey result_key(const session::StoreKey& key, const space::TemplateId& searched);
@@ -43,8 +43,8 @@ class DatabaseStore : public session::Store {
   void save_ceilings(const Ceilings& ceilings) override;
   void finish(const std::optional<session::Answer>& answer) override;
 
-  /// The newest counters of every contender on the key's problem, of the class; and new ones. A variant is one of the
-  /// key's templates.
+  /// Reads the newest counters of every contender on the key's problem, of the class; and writes new ones. A variant
+  /// belongs to one of the key's templates.
   [[nodiscard]] std::vector<db::CountersRow> counters(const session::StoreKey& key) const;
   void save_counters(const session::StoreKey& key, const std::variant<Variant, std::string>& contender,
                      const KernelCounters& counters);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// --device: from the text of the option to a GPU to measure on, or to recordings.
+// -Resolves the text of --device to a GPU to measure on, or to recordings.
 #pragma once
 
 #include <filesystem>
@@ -20,18 +20,18 @@
 
 namespace pgtune::tool {
 
-/// Which device a command will use; known without starting work on it.
+/// The device of a command; known without starting work on it.
 struct DeviceChoice {
   DeviceInfo info;                  ///< of recordings: the GPU that most of them were made on
   std::optional<int> ordinal = {};  ///< of the GPU; nothing: there is none to measure on
   std::shared_ptr<const std::vector<db::Database>> recordings = {};  ///< null: a GPU, or one that is only planned for
-  std::string description;                                           ///< for people: "NVIDIA H200, GPU 0, ..."
-  std::string no_gpu = {};  ///< why auto found no GPU; empty where it did or was not asked to
+  std::string description;                                           ///< for display: "NVIDIA H200, GPU 0, ..."
+  std::string no_gpu = {};  ///< why auto found no GPU; empty if it did or was not used
 
   [[nodiscard]] bool is_gpu() const { return ordinal.has_value(); }
 };
 
-/// What JSON calls it: "gpu", "recorded" or "architecture".
+/// Its word in JSON: "gpu", "recorded" or "architecture".
 [[nodiscard]] std::string_view source_word(const DeviceChoice& choice);
 
 /// A GPU whose facts are known already.
@@ -43,31 +43,30 @@ struct DeviceChoice {
 [[nodiscard]] DeviceChoice choose_device(const Context& context, const std::string& option);
 
 /// The devices that `option` names for work on several at once: all (every GPU that CUDA shows), GPUs' numbers and
-/// UUIDs after commas, or what choose_device() takes. Throws CommandError as choose_device() does, and (usage) where a
-/// GPU is named twice.
+/// UUIDs separated by commas, or an option of choose_device(). Throws the errors of choose_device(), and CommandError
+/// (usage) if a GPU is named twice.
 [[nodiscard]] std::vector<DeviceChoice> choose_devices(const Context& context, const std::string& option);
 
-/// For work that nothing but a GPU can do: throws CommandError (environment) with the cause where `choice` is none.
-/// `what`: "a bench".
+/// For work that needs a GPU: throws CommandError (environment) with the cause if `choice` is none. `what`: "a bench".
 void require_gpu(const DeviceChoice& choice, std::string_view what);
 
-/// As choose_devices() for work that only plans, of which the first is enough: with auto and neither GPU nor recording,
-/// a typical GPU of sm_90a. A note says so where there is no GPU.
+/// Like choose_devices() for work that only plans and needs one device: with auto and neither GPU nor recording, a
+/// typical GPU of sm_90a. Prints a note if there is no GPU.
 [[nodiscard]] DeviceChoice choose_device_to_plan(Context& context, const std::string& option);
 
-/// For commands that need no GPU: facts about the device or architecture that `option` names. Throws CommandError as
-/// choose_device() does, with the architectures named.
+/// For commands that need no GPU: facts about the device or architecture that `option` names. Throws the errors of
+/// choose_device(), with the names of architectures.
 [[nodiscard]] DeviceInfo device_or_architecture(Context& context, const std::string& option);
 
-// What a command that measures says first, on standard error: clocks, device, regime, database.
+// The first lines of a measuring command on standard error: clocks, device, regime, database.
 
 struct Announcement {
   const DeviceChoice& choice;
   const session::SessionOptions& session;       ///< its conditions with the clock that is locked
   std::string database;                         ///< the file
-  std::vector<std::string> clock_notes = {};    ///< what locking them left to say
-  std::vector<std::string> other_devices = {};  ///< DeviceChoice::description of those that work beside it
-  bool clock_unknown = false;                   ///< of a plan: it shows when it is locked
+  std::vector<std::string> clock_notes = {};    ///< the lock's note
+  std::vector<std::string> other_devices = {};  ///< DeviceChoice::description of the other devices
+  bool clock_unknown = false;                   ///< for a plan: the clock is known once it is locked
 };
 
 void announce(Terminal& terminal, const Announcement& announcement);
@@ -77,9 +76,9 @@ void announce(Terminal& terminal, const Announcement& announcement);
 /// The limits of the GPU with a UUID: device::gpu_limits() outside tests.
 using ReadLimits = std::function<Result<device::GpuLimits>(const std::string& uuid)>;
 
-/// What the database knows of this machine's GPU, with the power limit that it has now, where the kernel driver shows
-/// exactly one, it is the one that `option` (--device) means, neither it nor the driver changed since, and it is not
-/// divided into instances. Nothing where any of that is in doubt. `driver_folder` is /proc/driver/nvidia outside tests.
+/// The database's facts of this machine's GPU, with its present power limit. The kernel driver must show exactly one
+/// GPU, `option` (--device) must select it, neither it nor the driver may have changed, and it must not be divided into
+/// instances. Nothing if any of that is in doubt. `driver_folder` is /proc/driver/nvidia outside tests.
 [[nodiscard]] std::optional<DeviceInfo> known_gpu(const db::Database& database, const std::string& option,
                                                   const Environment& environment,
                                                   const std::filesystem::path& driver_folder,

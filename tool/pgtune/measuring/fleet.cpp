@@ -21,7 +21,7 @@
 namespace pgtune::tool {
 namespace {
 
-/// Devices that fail on a problem before it is at fault, and problems that a device fails on before it is.
+/// A problem is at fault after this many devices failed on it, and a device after it failed on this many problems.
 constexpr std::size_t kStrikes = 2;
 
 }  // namespace
@@ -90,7 +90,7 @@ bool Handout::may_take(std::size_t device, std::size_t problem) const {
   return asked.waits && !devices_[device].out && !asked.failed_on.contains(device) && !is_at_fault(problem);
 }
 
-/// A device that is out is at fault itself, and says nothing about the problem.
+/// A dropped device is at fault itself, so its failure does not count against the problem.
 bool Handout::is_at_fault(std::size_t problem) const {
   const auto& failed_on = problems_[problem].failed_on;
   const auto strikes =
@@ -107,9 +107,9 @@ bool Handout::any_may_take(std::size_t problem) const {
 
 namespace {
 
-/// How soon a signal is noticed where nothing else happens.
+/// The interval of checking for a signal.
 constexpr std::chrono::milliseconds kLook{100};
-/// What takes less was answered by the database, and says nothing about how long the others take.
+/// Shorter work was answered by the database, and does not help to predict the others' times.
 constexpr double kMeasured_s = 1;
 
 std::vector<double> expectations(const std::vector<Problem>& problems, const MeasuringRun& device,
@@ -162,7 +162,7 @@ class Fleet {
   void serve(std::size_t device) {
     MeasuringRun& run = *devices_[device];
     run.show_progress_in(view_.line(device));
-    // A problem that waited for a busy GPU would be kept from the others.
+    // A problem that waits for a busy GPU would be kept from the others.
     if (run.waits_for_gpu()) wait_for_gpu(device);
     while (const auto problem = next(device)) measure(device, *problem);
     run.close_gpu();
@@ -186,7 +186,7 @@ class Fleet {
     return broken_ || stopped() || handout_.is_over();
   }
 
-  /// Waits while others are at work whose problems may come back.
+  /// Waits while other devices work, as their problems may come back.
   std::optional<std::size_t> next(std::size_t device) {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -237,12 +237,12 @@ class Fleet {
 
   void failed(std::size_t device, std::size_t index, const std::string& reason) {
     MeasuringRun& run = *devices_[device];
-    run.close_gpu();  // the next problem, if any, starts with a worker of its own
+    run.close_gpu();  // the next problem, if any, starts with a new worker
     Handout::AfterFailure then = Handout::AfterFailure::kNoDeviceLeft;
     {
       const std::lock_guard lock(mutex_);
       reasons_[index] = fmt::format("{}: {}", run.name(), reason);
-      if (stopped()) return handout_.leave(device);  // it was told to stop: nothing is wrong with it
+      if (stopped()) return handout_.leave(device);  // it was stopped on request: nothing is wrong with it
       then = run.holds_gpu() ? handout_.failed(device, index) : busy(device);
       changed_.notify_all();
     }
@@ -251,7 +251,7 @@ class Fleet {
     report_totals();
   }
 
-  /// Another process has the GPU: it cannot be had for the next problem either.
+  /// Another process has the GPU, so it is not available for the next problem either.
   Handout::AfterFailure busy(std::size_t device) {
     handout_.leave(device);
     return Handout::AfterFailure::kDeviceIsOut;
@@ -271,7 +271,7 @@ class Fleet {
     return "";
   }
 
-  /// In the order of the problems, each as soon as those before it are shown.
+  /// Shows results in the order of the problems, each as soon as those before it are shown.
   ExitCode show_results() {
     ExitCode code = ExitCode::kDone;
     std::unique_lock lock(mutex_);
@@ -329,13 +329,13 @@ class Fleet {
   std::mutex mutex_;  ///< of what follows
   std::condition_variable changed_;
   Handout handout_;
-  std::vector<Shown> shown_;                   ///< by problem: what was measured and is not shown yet
+  std::vector<Shown> shown_;                   ///< by problem: measured results that are not shown yet
   std::vector<std::string> reasons_;           ///< by problem: the last failure
   std::size_t at_work_;                        ///< threads
   std::size_t over_ = 0;                       ///< problems
   double expected_left_s_;                     ///< of problems that are not over
   double spent_s_ = 0, expected_spent_s_ = 0;  ///< on those that were measured, over all devices
-  std::exception_ptr broken_;                  ///< what ends the command
+  std::exception_ptr broken_;                  ///< the error that ends the command
 };
 
 }  // namespace

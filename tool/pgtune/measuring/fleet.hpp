@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Several devices at work side by side, each in a thread of its own and with its own session, over one list of
-// problems.
+// Several devices that work in parallel on one list of problems, each with its own thread and session.
 #pragma once
 
 #include <cstddef>
@@ -13,36 +12,36 @@
 
 namespace pgtune::tool {
 
-// Which problem goes to which device: the longest expected first, to the device that is free, and again to another
-// where a device failed on it. Pure bookkeeping, in one thread or behind the caller's lock.
+// Assigns problems to devices: the longest expected first, to a free device, and to another one if a device failed on
+// it. Only bookkeeping, in one thread or behind the caller's lock.
 
 class Handout {
  public:
-  /// What follows from a failure.
+  /// The consequence of a failure.
   enum class AfterFailure {
     kElsewhere,     ///< the problem waits for another device
-    kGivenUp,       ///< the problem failed on two devices that work: it is at fault, and not they
+    kGivenUp,       ///< the problem failed on two working devices, so it is at fault
     kDeviceIsOut,   ///< the device failed on two problems in a row, and gets no more
     kNoDeviceLeft,  ///< the problem waits, and no device is left for it
   };
 
-  /// `expected_s`: of each problem; of equal ones the first in the list comes first. Problems that `begun`
-  /// names come after all others, however long they take; empty: there are none.
+  /// `expected_s`: for each problem; equal ones keep the list's order. Problems in `begun` come after all others;
+  /// empty: there are none.
   Handout(const std::vector<double>& expected_s, std::size_t devices, const std::vector<bool>& begun = {});
 
-  /// The next problem of a free device; nothing where none waits that it has not failed on already.
+  /// The next problem for a free device; nothing if all waiting ones have failed on it.
   [[nodiscard]] std::optional<std::size_t> take(std::size_t device);
   /// The device is free again, its problem is over.
   void done(std::size_t device, std::size_t problem);
-  /// The device is free again, but could not do it, for a cause that is not plainly the problem's.
+  /// The device is free again, but failed, for a cause that is not clearly the problem's.
   [[nodiscard]] AfterFailure failed(std::size_t device, std::size_t problem);
-  /// The device gets no more; the problem it has, if any, waits for another.
+  /// The device gets no more problems; its current one, if any, waits for another.
   void leave(std::size_t device);
 
   [[nodiscard]] bool is_out(std::size_t device) const { return devices_[device].out; }
   /// Devices that are not.
   [[nodiscard]] std::size_t devices_left() const;
-  /// Nothing is in work, and nothing that waits can be done by the devices that are left.
+  /// Nothing is in work, and the remaining devices can do none of the waiting problems.
   [[nodiscard]] bool is_over() const;
 
  private:
@@ -53,7 +52,7 @@ class Handout {
   struct Device {
     bool out = false;
     std::optional<std::size_t> problem = {};  ///< in work
-    std::set<std::size_t> suspects = {};      ///< problems it failed on in a row, that may be its own fault
+    std::set<std::size_t> suspects = {};      ///< consecutive failures that may be its own fault
   };
 
   [[nodiscard]] bool may_take(std::size_t device, std::size_t problem) const;
@@ -65,11 +64,11 @@ class Handout {
   std::vector<Device> devices_;
 };
 
-/// Has each problem measured by whichever device is free, the longest expected first, until a signal comes; those
-/// that `begun` names after all others. Results are shown in the order of the problems. A problem on which a device
-/// fails goes to another one, the reason is told; a device that fails on two in a row gets no more. What
-/// nobody could measure is told at the end, noted in `results`, and makes the end kEnvironment. A usage error is the
-/// problem's alone. Throws what else `work` throws, once all devices have stopped.
+/// Measures each problem on the next free device, the longest expected first and those in `begun` last, until a signal
+/// arrives. Shows results in the order of the problems. If a device fails on a problem, the reason is reported and the
+/// problem moves to another device; a device that fails twice in a row gets no more. Unmeasured problems are reported
+/// at the end, noted in `results`, and make the exit code kEnvironment. A usage error concerns only its problem. Other
+/// exceptions of `work` are thrown once all devices have stopped.
 [[nodiscard]] ExitCode measure_side_by_side(const std::vector<std::unique_ptr<MeasuringRun>>& devices,
                                             const std::vector<Problem>& problems, const std::vector<bool>& begun,
                                             Terminal& terminal, ResultDocument& results, const Work& work);

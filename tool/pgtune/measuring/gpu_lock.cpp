@@ -25,23 +25,23 @@ namespace fs = std::filesystem;
 
 constexpr mode_t kForEverybody = 0666;
 
-/// Open for reading at least, which is enough for a lock; -1 and errno where it cannot be.
+/// Opens at least for reading, which is enough for a lock; -1 and errno on failure.
 int open_existing(const fs::path& path) {
   constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   const int fd = ::open(path.c_str(), O_RDWR | kFlags);
   return fd >= 0 || errno != EACCES ? fd : ::open(path.c_str(), O_RDONLY | kFlags);
 }
 
-/// Never with O_CREAT on a file that is there: in a sticky folder the kernel refuses that for other users' files
+/// Never uses O_CREAT on an existing file: in a sticky folder the kernel refuses that for other users' files
 /// (fs.protected_regular).
 FileDescriptor open_or_make(const fs::path& path) {
-  constexpr int kAttempts = 10;  // others make and remove it too
+  constexpr int kAttempts = 10;  // other processes create and remove it too
   for (int i = 0; i < kAttempts; ++i) {
     const int existing = open_existing(path);
     if (existing >= 0 || errno != ENOENT) return FileDescriptor(existing);
     const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kForEverybody);
     if (made >= 0) {
-      ::fchmod(made, kForEverybody);  // whatever the umask is
+      ::fchmod(made, kForEverybody);  // for any umask
       return FileDescriptor(made);
     }
     if (errno != EEXIST) return {};
@@ -58,13 +58,13 @@ std::optional<pid_t> written_pid(const FileDescriptor& file) {
   return pid;
 }
 
-/// Failing to say who holds it is no reason not to.
+/// Failing to write the holder's name does not prevent the lock.
 void write_pid(const FileDescriptor& file, const std::string& text) {
   [[maybe_unused]] const int cut = ::ftruncate(file.get(), 0);
   [[maybe_unused]] const auto written = ::pwrite(file.get(), text.data(), text.size(), 0);
 }
 
-/// A cleaner of temporary files may have removed it since it was opened; then a lock on it is nobody's.
+/// A cleaner of temporary files may have removed it since it was opened; then locking it has no effect.
 bool is_still_there(const FileDescriptor& file, const fs::path& path) {
   struct stat opened {
   }, there{};

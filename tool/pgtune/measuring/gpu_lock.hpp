@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One pgtune at a time measures on a GPU: two at once spoil each other's times.
+// Only one pgtune at a time measures on a GPU: two at once distort each other's times.
 #pragma once
 
 #include <sys/types.h>
@@ -16,16 +16,16 @@
 
 namespace pgtune::tool {
 
-/// Held by the process, on a file of the GPU's UUID, until it lives no longer: whatever ends the process ends the lock.
+/// Held by the process, on a file named by the GPU's UUID, and released by any end of the process.
 class GpuLock {
  public:
-  /// Who has the lock.
+  /// The process that has the lock.
   struct Holder {
-    std::optional<pid_t> pid;  ///< nothing: it did not say
+    std::optional<pid_t> pid;  ///< nothing: unknown
   };
 
-  /// Takes the lock of the GPU or MIG instance `uuid` where nobody has it; does not wait. Files in `folder` are made
-  /// for users of any kind. Error (environment): no file can be made there.
+  /// Takes the lock of the GPU or MIG instance `uuid` if it is free; does not wait. Files in `folder` are accessible to
+  /// all users. Error (environment): no file can be created there.
   [[nodiscard]] static Result<std::variant<GpuLock, Holder>> take(const std::filesystem::path& folder,
                                                                   const std::string& uuid);
 
@@ -39,10 +39,10 @@ class GpuLock {
   FileDescriptor file_;
 };
 
-// The lock of a GPU for a command, which tells its user who has it and may wait.
+// The lock of a GPU for a command, which reports the holder to its user and may wait.
 
-/// Takes the lock of the GPU `uuid`, in messages `name`. Where another process has it, waits with `wait` until
-/// `give_up` says that it is not worth it any more, which gives nothing; else throws CommandError (environment).
+/// Takes the lock of the GPU `uuid`, named `name` in messages. If another process has it, waits if `wait` is set, until
+/// `give_up` returns true, and then returns nothing; without `wait` throws CommandError (environment).
 [[nodiscard]] std::optional<GpuLock> lock_gpu(Context& context, const std::string& uuid, const std::string& name,
                                               bool wait, const std::function<bool()>& give_up);
 

@@ -23,7 +23,7 @@ std::shared_ptr<device::CompileService> compile_service(const Paths& paths, cons
                                        .jobs = limits.jobs,
                                        .build_timeout = limits.time,
                                        .memory_limit_bytes = limits.memory_bytes};
-  // While one GPU races others still build: each of several keeps a core for its launches.
+  // While one GPU races, others still build, so each of several keeps a core for its launches.
   if (options.jobs == 0 && gpus > 1) {
     const std::size_t jobs = device::default_compile_jobs(limits.memory_bytes);
     options.jobs = jobs > gpus ? jobs - gpus : 1;
@@ -40,7 +40,7 @@ void announce_all(Terminal& terminal, const MeasuringOptions& options, const Dev
   announce(terminal, announcement);
 }
 
-/// Of each problem; empty where there is only one, or nobody knows.
+/// The expected time of each problem; empty if there is only one, or the times are unknown.
 std::vector<bool> which_are(const Begun& begun, MeasuringRun& device, const std::vector<Problem>& problems) {
   std::vector<bool> out;
   if (!begun || problems.size() == 1) return out;
@@ -83,7 +83,7 @@ ExitCode measure_on_one(MeasuringRun& device, const std::vector<Problem>& proble
   return code;
 }
 
-/// False where a clock may still be locked.
+/// False if a clock may still be locked.
 bool release_clocks(const Devices& devices) {
   bool all = true;
   for (const auto& device : devices) {

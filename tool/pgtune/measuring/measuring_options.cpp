@@ -11,7 +11,7 @@
 namespace pgtune::tool {
 namespace {
 
-/// `target` becomes what `text` names; an empty text leaves it as it is.
+/// Sets `target` to the value that `text` names; an empty text leaves it unchanged.
 template <typename Value>
 void read_choice(const char* option, const std::string& text, std::optional<Value> (*parse)(std::string_view),
                  const char* choices, Value& target) {

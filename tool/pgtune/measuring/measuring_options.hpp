@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What search, bench and ladder are told alike: on which device, under which conditions, into which database.
+// The common options of search, bench and ladder: device, conditions, database.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace pgtune::tool {
 
 inline constexpr const char* kMeasuringGroup = "Measuring";
 
-/// What compiling may cost.
+/// Limits of compiling.
 struct CompileLimits {
   std::size_t jobs = 0;                    ///< compile workers; 0: device::default_compile_jobs()
   std::chrono::milliseconds time{60'000};  ///< of one build
@@ -26,10 +26,10 @@ struct CompileLimits {
 
 /// Whether the SM clock is to be locked.
 struct ClockWish {
-  bool demanded = false;               ///< by --lock-clocks, not by the configuration file alone
+  bool demanded = false;               ///< by --lock-clocks, not only by the configuration file
   std::optional<LockRequest> request;  ///< for a GPU
 
-  /// Throws CommandError (usage) where a lock is demanded: there is no GPU whose clocks could be locked.
+  /// Throws CommandError (usage) if a lock is demanded without a GPU to lock.
   void refuse_without_gpu() const;
 };
 
@@ -38,25 +38,25 @@ struct MeasuringOptions {
   std::string database;  ///< the file
   CompileLimits compile;
   ClockWish clock;
-  /// Seed, conditions (with the clock observed), energy and command line; the rest is for the command to fill in.
+  /// Seed, conditions (with the clock observed), energy and command line; the command fills in the rest.
   session::SessionOptions session;
   bool wait = false;  ///< for a GPU on which another pgtune measures
   bool json = false;
 };
 
-/// These options as they are typed.
+/// These options in typed form.
 class MeasuringArguments {
  public:
-  /// In which of them the commands differ.
+  /// The differences between the commands.
   struct Offered {
-    const char* group;           ///< of --device and what is not about conditions
+    const char* group;           ///< heading of --device and other options than conditions
     bool architectures = false;  ///< --device takes an architecture too
     bool energy = true;          ///< there is --power
   };
 
   /// Binds the options to this object, which must outlive the parse.
   void add_to(CommandLine& app, const Offered& offered);
-  /// The options, else the configuration file's, else what is built in; the terminal becomes as quiet as asked. Throws
+  /// The options, else the configuration file's, else the built-in defaults; sets the terminal's verbosity. Throws
   /// CommandError (usage) that names the option.
   [[nodiscard]] MeasuringOptions read(Context& context) const;
 

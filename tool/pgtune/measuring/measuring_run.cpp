@@ -25,7 +25,7 @@ std::unique_ptr<device::Device> open_gpu(const MeasuringRun::Shared& shared, con
   return value_or_throw(device::WorkerDevice::open(options));
 }
 
-/// Counts a GPU among those at work for as long as it lives.
+/// Counts a GPU as working during its lifetime.
 class AtWork {
  public:
   explicit AtWork(device::GpusAtWork& count) : count_(count) { ++count_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What search, bench and ladder do alike, from the first line on standard error until the clocks are given back.
+// The common part of search, bench and ladder, from the first line on standard error until the clocks are restored.
 #pragma once
 
 #include <functional>
@@ -24,12 +24,12 @@
 
 namespace pgtune::tool {
 
-/// One device at work for a command, with a connection of its own to the database. A GPU is opened for the first
-/// problem that needs it, and kept, and so is its lock against other processes. Made and destroyed by the command's
-/// thread, used by one thread, which closes the GPU before it ends.
+/// One device of a command, with its own connection to the database. The first problem that needs the GPU opens and
+/// locks it, and both are kept. The command's thread creates and destroys the object; one thread uses it and closes the
+/// GPU before it ends.
 class MeasuringRun {
  public:
-  /// What all devices of a command have in common; outlives them.
+  /// The common state of all devices of a command; outlives them.
   struct Shared {
     Context& context;
     const MeasuringOptions& options;
@@ -38,66 +38,65 @@ class MeasuringRun {
     std::shared_ptr<device::GpusAtWork> at_work = std::make_shared<device::GpusAtWork>(0);
   };
 
-  /// Locks the clocks where that is asked for. Throws CommandError (environment, usage) where they cannot be locked,
-  /// db::Error.
+  /// Locks the clocks if requested. Throws CommandError (environment, usage) if they cannot be locked, db::Error.
   MeasuringRun(const Shared& shared, DeviceChoice choice);
 
   [[nodiscard]] const DeviceChoice& choice() const { return choice_; }
   /// "GPU 0".
   [[nodiscard]] std::string name() const;
-  /// As asked for, with the clock that is locked.
+  /// The requested conditions, with the locked clock.
   [[nodiscard]] const session::SessionOptions& session() const { return session_; }
-  /// Of the pool that all devices share.
+  /// The number of workers in the shared pool.
   [[nodiscard]] std::size_t compile_workers() const { return shared_.compile->workers(); }
   [[nodiscard]] session::Store& store() { return store_; }
   [[nodiscard]] const StopSignals& signals() const { return shared_.signals; }
-  /// What locking the clocks left to say; empty where nothing.
+  /// The lock's note; empty if there is none.
   [[nodiscard]] std::string clock_note() const { return guard_ ? guard_->note() : std::string(); }
-  /// Throws CommandError (environment) where a lock of the clocks is gone: what is measured from here on is not locked.
+  /// Throws CommandError (environment) if a lock of the clocks is lost, as further measurements would not be locked.
   void check_clock() const;
 
   void show_progress_in(ProgressView& view) { view_ = &view; }
   void clear_progress() { view_->clear(); }
 
-  /// Each opens the GPU, or finds it open, and shows the progress. Throw CommandError. A search that is answered
-  /// already opens no GPU.
+  /// Each opens the GPU if it is not open, and shows the progress. Throw CommandError. A search with a stored answer
+  /// opens no GPU.
   [[nodiscard]] session::SearchResult search(const Problem& problem, const space::TemplateSet& templates);
-  /// Whether that goes on with what an earlier search left.
+  /// Whether it resumes an earlier search.
   [[nodiscard]] bool is_begun(const Problem& problem, const space::TemplateSet& templates);
   [[nodiscard]] session::BenchResult bench(const Problem& problem, const space::TemplateSet& templates,
                                            const session::BenchRequest& request);
 
-  /// Fills in what hardware counters say of the contenders, the baseline last: a worker of its own launches each once
-  /// under the profiler, for which the GPU is closed. They are stored. Whatever is in the way is in the report.
+  /// Measures and stores hardware counters of the contenders, the baseline last: a separate worker launches each once
+  /// under the profiler, for which the GPU is closed. Failures are in the report.
   [[nodiscard]] CounterReport counters(const Problem& problem, const space::TemplateSet& templates,
                                        std::vector<ContenderCounters> contenders);
-  /// The newest stored ones of the same; nothing unless everybody has some.
+  /// The newest stored counters of the same contenders; nothing unless all have some.
   [[nodiscard]] std::optional<CounterReport> stored_counters(const Problem& problem,
                                                              const space::TemplateSet& templates,
                                                              std::vector<ContenderCounters> contenders);
 
   /// With --wait, for the lock of its GPU.
   [[nodiscard]] bool waits_for_gpu() const { return shared_.options.wait && !lock_; }
-  /// Takes the GPU's lock. Where another process has it, waits with --wait until `give_up` says that it is not worth
-  /// it any more, else throws CommandError (environment).
+  /// Takes the GPU's lock. If another process has it, waits with --wait until `give_up` returns true; otherwise throws
+  /// CommandError (environment).
   void hold_gpu(const std::function<bool()>& give_up);
-  /// False before the GPU was needed, and where another process has its lock.
+  /// False before the GPU was needed, and while another process has its lock.
   [[nodiscard]] bool holds_gpu() const { return lock_.has_value(); }
-  /// Ends the worker that holds the GPU, for work of other processes there, or before this thread ends.
+  /// Ends the worker that holds the GPU, so that other processes can use it, or before this thread ends.
   void close_gpu() { gpu_.reset(); }
-  /// Gives the clocks back. False where they may still be locked; the user is told.
+  /// Restores the clocks. False if they may still be locked, which is reported.
   [[nodiscard]] bool release_clock();
 
  private:
-  /// Of what a GPU measures, under the conditions asked for.
+  /// The key of a GPU's measurements, under the requested conditions.
   [[nodiscard]] session::StoreKey key_of(const Problem& problem, const space::TemplateSet& templates) const;
   void lock_clock(const LockRequest& request);
-  /// Tells the user who else computes on the GPU that was opened, before hours go into times that are worth nothing.
+  /// Reports other processes that compute on the opened GPU, as they would invalidate hours of measurements.
   void warn_of_others();
-  /// Takes the GPU's lock or throws CommandError (environment), also where a signal ended the wait.
+  /// Takes the GPU's lock or throws CommandError (environment), also if a signal ended the wait.
   void require_gpu();
   [[nodiscard]] device::Device& open(const Problem& problem, const session::ProgressCallback& progress);
-  /// What `session` returns for the GPU, with its progress shown.
+  /// The result of `session` for the GPU, with its progress shown.
   template <typename Session>
   [[nodiscard]] auto on_device(const Problem& problem, const Session& session);
 
@@ -112,29 +111,28 @@ class MeasuringRun {
   std::unique_ptr<device::Device> gpu_;
 };
 
-/// What is left to do of a problem that was measured: shows its result and says how it ended. Called in the thread of
-/// the command, in the order of the problems.
+/// The last step of a measured problem: shows its result and returns its exit code. Called in the command's thread, in
+/// the order of the problems.
 using Shown = std::function<ExitCode()>;
-/// Measures one problem on the device it is given, in that device's thread.
+/// Measures one problem on the given device, in that device's thread.
 using Work = std::function<Shown(MeasuringRun&, const Problem&)>;
-/// Whether an earlier command measured part of a problem, which measuring it now goes on with.
+/// Whether an earlier command measured part of a problem, so that measuring it now resumes that.
 using Begun = std::function<bool(MeasuringRun&, const Problem&)>;
 
-/// Locks the clocks where that is asked for, says on what and how is measured, and has each problem measured until a
-/// signal comes: one after the other on one device, side by side on several, which then get the longest expected first.
-/// What is `begun` already, as the first device knows once its clocks are locked, comes after all other problems, so
-/// that a list that was broken off goes on where it was; without the function nothing is. The worst end of all. Of
-/// several problems, one that cannot be measured is told, noted in `results`, and does not take the others with it.
-/// What is in the way of a GPU is thrown where it is the only one; of several another one takes its problem
-/// (fleet.hpp). The devices are closed and the clocks given back before this returns or throws; where they were not,
-/// the user is told and the exit code is no better than kEnvironment. Throws CommandError (environment, usage),
-/// db::Error, and what `work` throws.
+/// Locks the clocks if requested, prints device and conditions, and measures each problem until a signal arrives: one
+/// after the other on one device, in parallel on several, the longest expected first. Problems that are `begun` (as the
+/// first device finds after locking its clocks) come last, so that an interrupted list resumes where it stopped;
+/// without the function no problem counts as begun. Returns the worst exit code. Of several problems, one that cannot
+/// be measured is reported and noted in `results`, and the others continue. A failure of the only GPU is thrown; of
+/// several GPUs another one takes the problem (fleet.hpp). Devices are closed and clocks restored before this returns
+/// or throws; if clocks are not restored, this is reported and the exit code is at least kEnvironment. Throws
+/// CommandError (environment, usage), db::Error, and the exceptions of `work`.
 [[nodiscard]] ExitCode measure(Context& context, const MeasuringOptions& options,
                                const std::vector<DeviceChoice>& choices, const std::vector<Problem>& problems,
                                ResultDocument& results, const Work& work, const Begun& begun = {});
 
-/// What a search or a bench ends with: the signal's code where one interrupted it, kPartial where it gave up on void
-/// rounds. To reach its budget is what a search was asked for, and no end of a kind of its own.
+/// The exit code of a search or a bench: the signal's if one interrupted it, kPartial if it gave up on void rounds.
+/// Reaching the budget is a normal end.
 template <typename SessionResult>
 [[nodiscard]] ExitCode exit_code(const SessionResult& result, std::optional<ExitCode> signal) {
   if (result.interrupted) return signal.value_or(ExitCode::kInterrupted);

@@ -10,8 +10,8 @@
 namespace pgtune::tool {
 namespace {
 
-/// What comes sooner after the first signal is the same request: timeout(1) signals its child, and then the process
-/// group that the child is in.
+/// A signal sooner than this after the first is the same request: timeout(1) signals its child, and then the child's
+/// process group.
 constexpr std::int64_t kSameRequest_ns = 200'000'000;
 
 std::atomic<bool> stop_requested{false};

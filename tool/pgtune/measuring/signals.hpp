@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SIGINT and SIGTERM while a search runs: the first asks it to stop, a second one ends the process at once. One that
-// comes within a fifth of a second belongs to the first.
+// SIGINT and SIGTERM while a search runs: the first requests a stop, a second one ends the process immediately. One
+// that comes within a fifth of a second belongs to the first.
 #pragma once
 
 #include <atomic>
@@ -18,9 +18,9 @@ class StopSignals {
   StopSignals& operator=(const StopSignals&) = delete;
   ~StopSignals();
 
-  /// True once a signal came; what run_search polls.
+  /// True once a signal arrived; run_search polls it.
   [[nodiscard]] const std::atomic<bool>& flag() const;
-  /// The exit code the signal that came asks for.
+  /// The exit code of the signal that arrived.
   [[nodiscard]] std::optional<ExitCode> exit_code() const;
 };
 

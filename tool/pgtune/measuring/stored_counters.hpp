@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Counters that a database holds, by contender.
+// Stored counters by contender.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,14 @@ namespace pgtune::tool {
 
 struct ContenderCounters {
   std::optional<Variant> variant = {};  ///< nothing: the baseline
-  std::string algorithm = {};           ///< of the baseline, BaselineReport::title(); empty: the best that is found
+  std::string algorithm = {};           ///< of the baseline, BaselineReport::title(); empty: the best found
   std::optional<KernelCounters> counters = {};
   std::string missing = {};      ///< why there are none
   std::string measured_at = {};  ///< UTC, ISO 8601; empty: just now
-  double time_s = 0;             ///< of a launch as pgtune timed it; 0: it did not
+  double time_s = 0;             ///< pgtune's time of a launch; 0: not timed
 };
 
-/// What an algorithm called so, BaselineReport::title(), belongs to: "cuBLASLt", "copy".
+/// The baseline of an algorithm with this BaselineReport::title(): "cuBLASLt", "copy".
 [[nodiscard]] inline std::string baseline_of(const std::vector<ContenderCounters>& contenders) {
   for (const ContenderCounters& contender : contenders) {
     if (!contender.variant && !contender.algorithm.empty())
@@ -39,10 +39,10 @@ struct CounterReport {
   std::vector<ContenderCounters> contenders = {};  ///< the baseline last
   std::string missing = {};                        ///< why there are none
   std::string baseline = "cuBLASLt";               ///< BaselineReport::name()
-  std::optional<Ceilings> ceilings = {};           ///< of the GPU, where they are known
+  std::optional<Ceilings> ceilings = {};           ///< of the GPU, if known
 };
 
-/// The first `count` of the ranking and the baseline's algorithm that their ratios are to, without counters.
+/// The first `count` of the ranking and the baseline's algorithm of their ratios, without counters.
 [[nodiscard]] std::vector<ContenderCounters> compared_contenders(const session::Answer& answer,
                                                                  const BaselineReport& baseline, std::size_t count);
 
@@ -53,7 +53,7 @@ struct CounterReport {
 [[nodiscard]] const db::CountersRow* find_row(const std::vector<db::CountersRow>& rows,
                                               const std::string& algorithm_title);
 
-/// What is stored under the key for these contenders; nothing unless each has counters.
+/// The stored counters under the key for these contenders; nothing unless each has some.
 [[nodiscard]] std::optional<CounterReport> stored_report(DatabaseStore& store, const session::StoreKey& key,
                                                          std::vector<ContenderCounters> contenders);
 
