@@ -119,7 +119,7 @@ std::string usage_message(const CLI::App& root, const CLI::ParseError& error) {
   return fmt::format("{} See '{} --help'.", sentence(std::move(cause)), full_name(app));
 }
 
-/// The message for a word that stands where a command belongs and names none; nothing where there is no such word.
+/// The message for an unknown word in a command's position; nothing if there is none.
 std::optional<std::string> unknown_command(const CLI::App& app) {
   if (command_names(app).empty()) return std::nullopt;
   const std::vector<std::string> extras = app.remaining();
@@ -138,7 +138,7 @@ ColorMode parse_color(const std::string& text) {
   return found->second;
 }
 
-/// Runs the command and turns what it throws into a message and an exit code.
+/// Runs the command and turns exceptions into a message and an exit code.
 ExitCode guarded(Terminal& terminal, const std::function<ExitCode()>& action) {
   try {
     return action();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pgtune's command line: parses it, runs one command, and is the one place where errors become exit codes.
+// pgtune's command line: parses it, runs one command, and maps errors to exit codes.
 #pragma once
 
 #include "tool/pgtune/rooms.hpp"

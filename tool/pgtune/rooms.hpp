@@ -16,10 +16,10 @@ struct Rooms {
   std::vector<std::unique_ptr<Command>> commands;  ///< of `pgtune`
   std::vector<std::unique_ptr<Command>> exports;   ///< of `pgtune export`
   std::vector<RoomReport> reports;
-  db::ColumnChecks record_checks;  ///< what the columns of the room's tables hold
+  db::ColumnChecks record_checks;  ///< checks of the columns of the room's tables
 };
 
-/// Of the rooms that this program was built with: generated (cmake/Rooms.cmake).
+/// The additions of the rooms in this build; generated (cmake/Rooms.cmake).
 [[nodiscard]] Rooms rooms();
 
 }  // namespace pgtune::tool

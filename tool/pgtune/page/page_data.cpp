@@ -44,7 +44,7 @@ namespace {
 
 using nlohmann::json;
 
-/// How much of each problem is told: a page of 500 problems stays below 2 MB, of fewer it says more of each.
+/// The detail for each problem: a page of 500 problems stays below 2 MB; with fewer problems each gets more.
 struct DetailLimits {
   std::size_t variants;
   int rounds;
@@ -73,7 +73,7 @@ json kinds_data(const ResultGroup& group) {
   return out;
 }
 
-/// Ceilings that several results share are told once.
+/// Ceilings that several results share are written once.
 std::size_t ceilings_number(const Ceilings& ceilings, json& all) {
   json flops = json::object();
   for (const auto& [dtype, value] : ceilings.flops) flops[dtype] = compact(value);

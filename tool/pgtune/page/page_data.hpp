@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All that the page shows, as one JSON document.
+// The page's content as one JSON document.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,11 +19,11 @@
 
 namespace pgtune::tool {
 
-// What keeps the page's data small: numbers of as many digits as a chart shows, and texts that are told once.
+// Keeps the page's data small: numbers with only the digits that a chart shows, and each text once.
 
-/// Rounded to so many significant digits, of which JSON then writes no more; null for what is not finite.
+/// Rounded to `digits` significant digits, so that JSON writes no more; null if not finite.
 [[nodiscard]] nlohmann::json compact(double value, int digits = 5);
-/// null for what is not positive: not measured.
+/// null if not positive: not measured.
 [[nodiscard]] nlohmann::json compact_positive(double value, int digits = 5);
 
 /// Texts by number, each once.
@@ -44,22 +44,22 @@ struct PageSection {
   RoomResults results;
 };
 
-/// What a page is made from. Nothing here is owned.
+/// The inputs of a page. Owns nothing.
 struct PageContent {
   const db::Database& database;
-  const std::string& database_name;          ///< as a reader knows it
+  const std::string& database_name;          ///< as shown to readers
   const std::vector<StoredResult>& results;  ///< of ResultFilter::load()
   const std::vector<StoredResult>& boards;   ///< of ResultFilter::load_boards()
-  const std::vector<StoredResult>& before;   ///< of another database; empty: nothing is compared
+  const std::vector<StoredResult>& before;   ///< of another database; empty: no comparison
   const std::string& before_name;
   const std::vector<PageSection>& sections;
 };
 
-/// Throws db::Error for what cannot be read.
+/// Throws db::Error for unreadable rows.
 [[nodiscard]] nlohmann::json page_data(const Context& context, const PageContent& content);
 
-// What the page shows of one search: how the best time fell, every variant with its parameters, which parameters
-// matter, and what became of those that failed.
+// The page's data of one search: the best time over the trials, the variants with their parameters, the importance of
+// parameters, and the failures.
 
 /// {"tried", "timed", "progress": [[number of the trial, us], ...], "spaces": [one a template that has timed variants],
 /// "outcomes": [[kind, reason, count], ...]}. A space is {"template", "timed", "parameters": [["NAME=value,value,...",
@@ -69,32 +69,32 @@ struct PageContent {
 [[nodiscard]] nlohmann::json search_data(const std::vector<db::PastTrialRow>& history, std::size_t variant_limit,
                                          SharedTexts& texts);
 
-// What the page shows of a final over time: the samples of the winner, its runner-up and cuBLASLt, with clock,
-// temperature and power.
+// The page's data of a final over time: the samples of the winner, its runner-up and cuBLASLt, with clock, temperature
+// and power.
 
 /// [{"name", "stage", "positions", "place": [...], "us": [...], "mhz": [...], "c": [...], "w": [...]}, ...], one a
 /// contender and stage (final, confirm). "place" counts a stage's samples in the order in which they were taken, from
-/// 0, and a round has "positions" of them. Of more rounds than `round_limit` every second, third, ... is told. "mhz",
-/// "c" and "w" are left out where no sample has them.
+/// 0, and a round has "positions" of them. With more rounds than `round_limit` only every second, third, ... is
+/// included. "mhz", "c" and "w" are left out if no sample has them.
 [[nodiscard]] nlohmann::json sample_data(const StoredResult& result, const std::vector<db::ContenderSamplesRow>& rounds,
                                          int round_limit);
 
-// What the page shows of one problem: its row in tables and charts, and its section.
+// The page's data of one problem: its row in tables and charts, and its section.
 
 /// Names of the columns of a finalist's row in "ranking".
 [[nodiscard]] nlohmann::json ranking_columns();
 
 /// One result in the table and the charts, with its finalists. Times in us, energies in mJ, clocks in MHz, intensities
-/// in FLOP/byte; null for what was not measured. Long texts are numbers in `texts`.
+/// in FLOP/byte; null if not measured. Long texts are numbers in `texts`.
 [[nodiscard]] nlohmann::json problem_data(const StoredResult& result, const RooflinePoint& point, SharedTexts& texts);
 
 /// "names" of the contenders, "rows" of a title and a cell for each, "why": texts for each.
 [[nodiscard]] nlohmann::json counters_data(const CounterReport& report, SharedTexts& texts);
 
-/// [[what, text], ...]: verdict and the rest that a reader needs to judge the numbers by, as `pgtune show` words it.
+/// [[what, text], ...]: the verdict and the facts for judging the numbers, in the words of `pgtune show`.
 [[nodiscard]] nlohmann::json judgement_data(const StoredResult& result, SharedTexts& texts);
 
-/// [[what, text], ...]: who measured it, on what, with what, and how it was asked for.
+/// [[what, text], ...]: the origin: program, device, software, and command line.
 [[nodiscard]] nlohmann::json provenance_data(const StoredResult& result, const db::SessionRow& session,
                                              const db::Program& program, SharedTexts& texts);
 

@@ -11,7 +11,7 @@
 namespace pgtune::tool {
 namespace {
 
-/// In this order they are one script.
+/// Joined in this order they are one script.
 constexpr std::string_view kScripts[] = {"format.js",   "dom.js",   "scale.js", "chart.js",
                                          "overview.js", "table.js", "plots.js", "detail.js"};
 
@@ -22,7 +22,7 @@ std::string_view asset(std::string_view name) {
   return {};
 }
 
-/// `text` with each "@NAME@" replaced by what `value_of` gives for NAME; what it gives is not looked into again.
+/// `text` with each "@NAME@" replaced by `value_of` NAME; replacements are not expanded again.
 template <typename ValueOf>
 std::string filled(std::string_view text, const ValueOf& value_of) {
   std::string out;
@@ -41,7 +41,7 @@ std::string json_in_html(const nlohmann::json& data) {
   const std::string text = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   std::string out;
   out.reserve(text.size() + text.size() / 64);
-  // These stand in strings alone, where JSON may spell them so.
+  // These occur only in strings, where JSON allows this spelling.
   for (const char c : text) {
     switch (c) {
       case '<':

@@ -10,8 +10,8 @@
 
 namespace pgtune::tool {
 
-/// `data` as text inside <script type="application/json">: nothing in it ends the element or begins another, whatever a
-/// database holds, and bytes that are no UTF-8 are replaced.
+/// `data` as text inside <script type="application/json">. No content of a database can end the element or begin
+/// another, and invalid UTF-8 is replaced.
 [[nodiscard]] std::string json_in_html(const nlohmann::json& data);
 
 /// The whole page, with the scripts of the sections. Its Content-Security-Policy runs pgtune's own script alone, by its

@@ -22,14 +22,14 @@ using nlohmann::json;
 
 constexpr double kMicro = 1e6, kMilli = 1e3, kTeraflop = 1e12;
 
-/// Joules of one launch, by windows where they were measured, else by settled samples; 0 where by neither.
+/// Joules of one launch, from windows if measured, else from settled samples; 0 without either.
 double energy_j(const std::optional<session::EnergySummary>& windows,
                 const std::optional<session::SettledEnergy>& settled) {
   if (windows && windows->energy_j > 0) return windows->energy_j;
   return settled ? settled->energy_j : 0;
 }
 
-/// The winner's energy beside the baseline's: [ratio, low, high], > 1 needs less. null where it was not compared.
+/// The winner's energy against the baseline's: [ratio, low, high], > 1 needs less. null if not compared.
 json energy_ratio(const session::RankedVariant& best) {
   const auto triple = [](const auto& energy) {
     return json{compact(energy.ratio_to_baseline), compact(energy.ratio_low), compact(energy.ratio_high)};
@@ -39,7 +39,7 @@ json energy_ratio(const session::RankedVariant& best) {
   return nullptr;
 }
 
-/// What tells a finalist from the winner; all of it where it is of another template.
+/// The parameters in which a finalist differs from the winner; all if its template differs.
 std::string difference(const Variant& winner, const Variant& other) {
   if (winner.template_name != other.template_name) return other.id();
   std::string text;
@@ -72,7 +72,7 @@ json roof_data(const RooflinePoint& point) {
                {"lowest", point.roof},
                {"share", optional(point.share)}};
   if (!point.counters) return data;
-  // Only where the profiler watched somebody, so that a page of hundreds of problems does not grow by nulls.
+  // Only if some contender has counters, so that a page of hundreds of problems does not grow by nulls.
   data["smem"] = optional(point.intensity(point.smem));
   data["base"] = {optional(point.intensity(point.baseline_dram)), optional(point.intensity(point.baseline_l2)),
                   optional(point.intensity(point.baseline_smem))};
@@ -82,7 +82,7 @@ json roof_data(const RooflinePoint& point) {
 
 std::string marks(const StoredResult& result) { return std::string(is_recorded(result) ? "*" : ""); }
 
-/// Rows of a label and a text; what is empty is left out.
+/// Rows of a label and a text; empty ones are left out.
 class Facts {
  public:
   explicit Facts(SharedTexts& texts) : texts_(texts) {}

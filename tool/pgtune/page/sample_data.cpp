@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Of the baseline's algorithms the one that was fastest in a stage; -1 where none was in it.
+/// The fastest of the baseline's algorithms in a stage; -1 if none was in it.
 int best_algorithm(const std::vector<db::ContenderSamplesRow>& rounds, Stage stage) {
   int best = -1;
   double best_s = 0;
@@ -35,7 +35,7 @@ int best_algorithm(const std::vector<db::ContenderSamplesRow>& rounds, Stage sta
   return best;
 }
 
-/// Empty for a contender that is not shown.
+/// Empty if the contender is not shown.
 std::string name_of(const db::ContenderRow& contender, const session::Answer& answer, int best) {
   if (const auto* const algorithm = algorithm_of(contender)) {
     if (algorithm->index == best) return "baseline best";

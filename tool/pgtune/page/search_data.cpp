@@ -39,7 +39,7 @@ double median_time(const TrialReport& report) {
   return stats::median(times);
 }
 
-/// One parameter of a template: its values by number, and the number each variant has; -1 where it has none.
+/// One parameter of a template: its values by number, and each variant's number; -1 without one.
 struct ParameterColumn {
   std::string name;
   std::vector<std::string> values;
@@ -96,7 +96,7 @@ std::vector<ParameterColumn> parameter_columns(const std::vector<TimedVariant>& 
   return columns;
 }
 
-/// Of variants sorted by time: the faster half of the limit, and others evenly to the slowest.
+/// Selects from variants sorted by time: the fastest for half of the limit, and the rest evenly to the slowest.
 std::vector<std::size_t> chosen(std::size_t count, std::size_t limit) {
   std::vector<std::size_t> out(std::min(count, limit));
   std::iota(out.begin(), out.end(), 0);
@@ -166,7 +166,7 @@ json search_data(const std::vector<db::PastTrialRow>& history, std::size_t varia
     progress.push_back({i + 1, compact(time_s * kMicroseconds)});
   }
   json spaces = json::array();
-  // Each template has its share of the limit by how many of its variants were timed.
+  // Each template's share of the limit is proportional to its number of timed variants.
   for (auto& [name, variants] : by_template) {
     const std::size_t limit = std::max<std::size_t>(variant_limit * variants.size() / timed, 2);
     spaces.push_back(space_data(name, std::move(variants), limit, texts));

@@ -17,10 +17,10 @@
 namespace pgtune::tool {
 namespace {
 
-/// Nothing where all is well.
+/// Nothing if there is no error.
 using Flaw = std::optional<std::string>;
 
-/// For the words that `parse` knows.
+/// A check for the words that `parse` knows.
 template <typename Parse>
 db::ColumnCheck word_of(Parse parse) {
   return [parse](const db::Value& value) -> Flaw {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The records that a database keeps as text: what db check, copy and merge look for in them, and what to do about an
-// answer that cannot be read.
+// The records that a database stores as text: their checks for db check, copy and merge, and the remedy for an
+// unreadable answer.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace pgtune::tool {
 
-/// For an answer, which a newer one takes the place of.
+/// The remedy for an answer, which a newer one replaces.
 inline constexpr const char* kSearchAgainRemedy =
     "Search again with --force to replace it; 'pgtune db check' lists what is damaged.";
 
@@ -30,7 +30,7 @@ std::optional<std::string> no_record(const db::Value& value) {
 /// For seconds.
 [[nodiscard]] std::optional<std::string> no_sample_time(const db::Value& value);
 
-/// What the columns that hold records or words hold, for db::damage(). Rooms have more (rooms.hpp).
+/// The checks of columns with records or words, for db::damage(). Rooms have more (rooms.hpp).
 [[nodiscard]] const db::ColumnChecks& record_checks();
 
 }  // namespace pgtune::tool

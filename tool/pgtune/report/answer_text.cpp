@@ -35,7 +35,7 @@ std::string baseline_name(const session::Answer& answer) { return answer.baselin
 std::string beside_text(const OtherBaseline& other) {
   if (other.time_s <= 0)
     return fmt::format("{} is not there to be compared with: {}", other.library, other.unavailable);
-  // The same library's product is no other baseline beside it.
+  // The same library's product does not count as another baseline.
   return fmt::format("{}{} timed alone: {:.4g} ms", other.library, other.is_laid_out_before() ? "," : " beside it,",
                      other.time_s * 1e3);
 }
@@ -249,7 +249,7 @@ std::string rule_step(const session::Answer& answer) {
       tie);
 }
 
-/// Of a faster winner: whether its clock had a part in it. Empty for the others.
+/// For a faster winner: whether its clock contributed. Empty for others.
 std::string cycles_step(const session::RankedVariant& best) {
   if (best.verdict != stats::Verdict::kFaster && best.verdict != stats::Verdict::kFasterThroughPower) return {};
   if (!(best.cycles_ratio > 0)) return "No clock was measured: whether it needs fewer clock cycles is not known.";

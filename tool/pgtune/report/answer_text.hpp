@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a result's ratios, clocks and noise allow one to say, in words that never claim more than the
-// interval.
+// Statements on a result's ratios, clocks and noise that never claim more than the interval.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,58 +18,58 @@ namespace pgtune::tool {
 [[nodiscard]] std::string interval_text(double low, double high);
 /// The same in percent: "103.8-104.4".
 [[nodiscard]] std::string percent_interval_text(double low, double high);
-/// "1.040 (1.038-1.044)"; the ratio alone where there is no interval.
+/// "1.040 (1.038-1.044)"; only the ratio if there is no interval.
 [[nodiscard]] std::string ratio_text(double ratio, double low, double high);
 
-/// What the answer was compared with, without its version: "cuBLASLt".
+/// The answer's baseline, without its version: "cuBLASLt".
 [[nodiscard]] std::string baseline_name(const session::Answer& answer);
 /// "copy beside it, timed alone: 1.234 ms", or why it could not be timed.
 [[nodiscard]] std::string beside_text(const OtherBaseline& other);
 
-/// The verdict in a word, as tables and JSON have it; "none" where the rounds of the final are not whole.
+/// The verdict as one word, for tables and JSON; "none" if the rounds of the final are incomplete.
 [[nodiscard]] std::string_view verdict_word(const session::RankedVariant& ranked, bool from_final);
 
-/// "faster: 1.038 to 1.044 times the speed of cuBLASLt's best". `from_final`: false where the rounds of the final are
-/// missing, so that nothing can be said.
+/// "faster: 1.038 to 1.044 times the speed of cuBLASLt's best". `from_final`: false if the rounds of the final are
+/// missing, so that there is no verdict.
 [[nodiscard]] std::string verdict_text(const session::RankedVariant& best, double margin, bool from_final,
                                        std::string_view baseline = "cuBLASLt");
-/// Why time and cycles say different things; empty where they agree within the margin or no clock was measured.
+/// Why time and cycles differ; empty if they agree within the margin or no clock was measured.
 [[nodiscard]] std::string cycles_text(const session::RankedVariant& best, double margin,
                                       std::string_view baseline = "cuBLASLt");
-/// "1755 MHz, cuBLASLt's best at 1740 MHz"; empty where no clock was measured.
+/// "1755 MHz, cuBLASLt's best at 1740 MHz"; empty if no clock was measured.
 [[nodiscard]] std::string clocks_text(const session::Answer& answer);
 /// "baseline against itself +-0.08 % (24 rounds); under 0.30 % is a tie".
 [[nodiscard]] std::string noise_text(const session::NoiseFloor& floor);
 
-/// How the final was sampled, a whole sentence. Empty where the times are not those of a whole final.
+/// How the final was sampled, as a sentence. Empty if the times are not from a whole final.
 [[nodiscard]] std::string sampling_text(const session::Answer& answer, const Conditions& conditions);
 
-/// "sustained, L2 rotated, uniform data, clocks observed", with the data's seed where it is not the default.
+/// "sustained, L2 rotated, uniform data, clocks observed", with the data's seed if it is not the default.
 [[nodiscard]] std::string conditions_text(const Conditions& conditions);
 
-// The tables and labelled lines under a table of times: energy, verdict, noise and what else the numbers rest on. Every
+// The tables and labelled lines under a table of times: energy, verdict, noise and further facts on the numbers. Every
 // line ends in a newline and has at most 80 columns.
 
-/// Energy of the ranking and of the baseline, with the Pareto list; empty where none was measured.
+/// Energy of the ranking and of the baseline, with the Pareto list; empty if not measured.
 [[nodiscard]] std::string energy_table(const Problem& problem, const session::Answer& answer);
 /// Verdict, cycles, energy, clocks, noise, regime, sampling, final, notes and ties: one fact each.
 [[nodiscard]] std::string answer_facts(const session::Answer& answer, const Conditions& conditions);
 
-// Results of templates that this build has in another version: hints, not measurements of its kernels.
+// Results of templates with another version in this build: hints, not measurements of its kernels.
 
 /// A template that was measured under another content hash than this build's.
 struct OtherVersion {
   std::string name, measured_hash, built_hash;
 };
 
-/// "measured with another version of gemm_wgmma (1a2b3c4d, here 5e6f7a8b) than this build's: a hint, ..."; empty where
+/// "measured with another version of gemm_wgmma (1a2b3c4d, here 5e6f7a8b) than this build's: a hint, ..."; empty if
 /// there are none.
 [[nodiscard]] std::string versions_text(const std::vector<OtherVersion>& others);
 /// The templates' names.
 [[nodiscard]] nlohmann::json other_versions_json(const std::vector<OtherVersion>& others);
 
-// How a verdict came about, step by step in whole sentences: what was compared, how exactly it is known, what counts as
-// a tie, and which rule of stats::verdict() applied.
+// The steps to a verdict, in sentences: the comparison, its precision, the margin of ties, and the rule of
+// stats::verdict() that applied.
 
 /// Each a step; at least one.
 [[nodiscard]] std::vector<std::string> explain_verdict(const session::Answer& answer, const Conditions& conditions);

@@ -28,7 +28,7 @@ std::string stored_ratio(const session::RankedVariant* stored) {
                                        : "not in a final";
 }
 
-/// Whether what is stored is of another board than the one at hand.
+/// Whether the stored result is from another board than the present one.
 bool stored_elsewhere(const BenchOutcome& outcome) {
   return outcome.stored && outcome.stored->board != outcome.device.info.uuid;
 }
@@ -41,7 +41,7 @@ std::string longer_text(double ratio) {
 
 double time_ratio(double now_s, double stored_s) { return stored_s > 0 ? now_s / stored_s : 0; }
 
-/// 0 where nothing is stored, as in the next.
+/// 0 if nothing is stored; likewise in the next function.
 double time_ratio(const BenchComparison& compared) {
   return compared.stored == nullptr ? 0 : time_ratio(compared.now->time_s, compared.stored->time_s);
 }
@@ -52,7 +52,7 @@ double baseline_time_ratio(const BenchOutcome& outcome) {
 
 json ratio_json(double ratio) { return ratio > 0 ? json(ratio) : json(nullptr); }
 
-/// By how much the board at hand differs from the one that is stored; empty where that is the same.
+/// The difference between the present board and the stored result's; empty if they are the same.
 std::string boards_text(const BenchOutcome& outcome, const std::vector<BenchComparison>& compared) {
   if (!stored_elsewhere(outcome)) return {};
   std::vector<std::string> parts;

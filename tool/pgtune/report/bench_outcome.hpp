@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chosen variants measured, beside what is stored of them: as text and as JSON.
+// Measurements of chosen variants with their stored results, as text and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -20,15 +20,15 @@ struct BenchOutcome {
   space::TemplateSet templates;
   DeviceChoice device;
   Conditions conditions;
-  std::optional<session::Answer> stored;  ///< the answer the variants were chosen from, where there is one
+  std::optional<session::Answer> stored;  ///< the answer that the variants were chosen from, if any
   ChosenVariants chosen;
   session::BenchResult result;
-  std::optional<CounterReport> counters = {};  ///< of the new ranking; nothing where they were not asked for
+  std::optional<CounterReport> counters = {};  ///< of the new ranking; nothing if not requested
 };
 
-/// What is stored of a variant against its new measurement.
+/// A variant's stored result against its new measurement.
 struct BenchComparison {
-  const session::RankedVariant* stored = nullptr;  ///< null where nothing is
+  const session::RankedVariant* stored = nullptr;  ///< null if there is none
   const session::RankedVariant* now = nullptr;
   session::HeldReport held;
 };

@@ -21,7 +21,7 @@
 namespace pgtune::tool {
 namespace {
 
-/// What has to agree for results to be compared.
+/// Properties that must agree for results to be compared.
 auto group_key(const StoredResult& result) {
   return std::make_tuple(result.row.device_class, result.row.conditions_key, result.row.recorded);
 }
@@ -33,7 +33,7 @@ bool comes_first(const StoredResult& a, const StoredResult& b) {
   return std::make_pair(is_search(a), a.row.session) > std::make_pair(is_search(b), b.row.session);
 }
 
-/// Of one board's results of a problem the newest that has the winner's variant, else the newest search's own best.
+/// One board's newest result of a problem with the winner's variant, else the newest search's own best.
 std::optional<BoardCell> cell_of(const std::vector<const StoredResult*>& results, const std::string& board,
                                  const StoredResult& winner) {
   const Variant& variant = winner.answer.best().variant;
@@ -42,7 +42,7 @@ std::optional<BoardCell> cell_of(const std::vector<const StoredResult*>& results
     if (result->device.uuid != board) continue;
     const auto& ranking = result->answer.ranking;
     auto same = std::find_if(ranking.begin(), ranking.end(), [&](const auto& row) { return row.variant == variant; });
-    // Of another version of the template it is another kernel.
+    // Another version of the template means another kernel.
     if (result->row.variant_origin != winner.row.variant_origin) same = ranking.end();
     const BoardCell candidate{result, same != ranking.end() ? &*same : &ranking.front(), same != ranking.end()};
     const bool newer = cell && candidate.same_variant == cell->same_variant &&
@@ -117,7 +117,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Fits 80 columns beside a problem's title.
+/// The number that fits 80 columns next to a problem's title.
 constexpr std::size_t kBoardsInTable = 2;
 
 /// "A", "B", ..., then "27".

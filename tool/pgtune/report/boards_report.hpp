@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune report --boards`: a row a problem, a column group a board.
+// `pgtune report --boards`: one row per problem, one column group per board.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,7 +13,7 @@
 
 namespace pgtune::tool {
 
-// What boards of one class measured of the same problems, put side by side.
+// Measurements of the same problems on several boards of one class.
 
 /// One board's figures of one problem.
 struct BoardCell {
@@ -28,7 +28,7 @@ struct BoardRow {
   std::vector<std::optional<BoardCell>> cells;  ///< one for each board of the group
 };
 
-/// How much longer a board takes than the group's first one, over the problems in which both have the row's
+/// The ratio of a board's time to that of the group's first board, over the problems for which both have the row's
 /// variant: 1.02 is 2 % longer.
 struct BoardDifference {
   std::size_t board = 0;  ///< in the group
@@ -45,15 +45,15 @@ struct BoardGroup {
   std::vector<BoardDifference> differences;
 };
 
-/// `results`: of ResultFilter::load_boards(); what is returned points into them.
+/// `results`: of ResultFilter::load_boards(); the returned groups point into them.
 [[nodiscard]] std::vector<BoardGroup> board_groups(const std::vector<StoredResult>& results);
 
 // `results`: of ResultFilter::load_boards().
 
 void print_boards_report(Terminal& terminal, const std::vector<StoredResult>& results);
-/// One object a problem, with "boards"; and "differences", one object for each board but its group's first.
+/// One object per problem, with "boards"; and "differences", one object for each board except its group's first.
 [[nodiscard]] nlohmann::json boards_report_json(const std::vector<StoredResult>& results);
-/// A line a problem; time_s, ratio_to_baseline and sm_clock_hz of every board.
+/// One line per problem; time_s, ratio_to_baseline and sm_clock_hz of every board.
 [[nodiscard]] std::string boards_report_csv(const std::vector<StoredResult>& results);
 
 }  // namespace pgtune::tool

@@ -22,7 +22,7 @@ namespace {
 
 // From here on a roof is the limit, or near.
 constexpr double kAtRoof = 0.8, kNearRoof = 0.6;
-// Stalls below it, and conflicts, say little about a kernel's time.
+// Stalls and conflicts below it hardly affect a kernel's time.
 constexpr double kWorthSaying = 0.2, kConflictsWorthSaying = 0.1;
 constexpr double kSameBytes = 0.05;
 
@@ -67,7 +67,7 @@ const RoofUse* busiest(const std::vector<RoofUse>& uses, std::initializer_list<s
   return best;
 }
 
-/// Global memory is DRAM or L2: which of them is waited for is known where one of them is near what it can do.
+/// Global memory is DRAM or L2: a kernel waits for the one that is near its peak, if any is.
 std::string waiting_text(std::string_view stall, double share, const std::vector<RoofUse>& uses) {
   const RoofUse* const memory = busiest(uses, {"DRAM", "L2"});
   const bool global = stall == "long_scoreboard" && memory != nullptr;
@@ -137,7 +137,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kNothing = "-";
-constexpr std::size_t kColumns = 4;  ///< of contenders, beside each other
+constexpr std::size_t kColumns = 4;  ///< columns of contenders in a row of tables
 constexpr double kStallWorthShowing = 0.02;
 
 using Number = std::optional<double>;
@@ -194,7 +194,7 @@ Number share_of(const KernelCounters& counters, std::string_view stall) {
   return std::nullopt;
 }
 
-/// Stalls that are worth a row, in the order of the first contender that has any.
+/// Stalls that are large enough for a row, in the order of the first contender that has any.
 std::vector<std::string> shown_stalls(const std::vector<ContenderCounters>& contenders) {
   std::vector<std::string> shown;
   for (const ContenderCounters& contender : contenders) {
@@ -207,7 +207,7 @@ std::vector<std::string> shown_stalls(const std::vector<ContenderCounters>& cont
   return shown;
 }
 
-/// What the rules allow to say of a contender.
+/// The rules' statements on a contender.
 std::vector<std::string> why(const CounterReport& report, const ContenderCounters& contender) {
   if (!contender.counters) return {};
   std::vector<std::string> lines = reasons(*contender.counters, contender.time_s, report.ceilings);

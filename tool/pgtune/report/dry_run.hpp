@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a search would do: size of the space, what is known already, what is left to build. Needs no GPU.
+// A search's plan: size of the space, variants with stored outcomes, variants left to build. Needs no GPU.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -24,12 +24,11 @@ struct DryRun {
   std::int64_t valid = 0;     ///< legal ones that the presets let through
   std::int64_t known = 0;     ///< valid variants with a stored outcome
   std::int64_t to_build = 0;  ///< valid variants without, all of them with --force
-  std::string answered_at;    ///< when the stored answer was found that a search would return; empty: none
+  std::string answered_at;    ///< time of the stored answer that a search would return; empty: none
   std::string answered_by;    ///< UUID of the GPU that found it
 };
 
-/// `store` may be null where there is no database yet. Throws CommandError (usage) for a space that cannot be
-/// evaluated.
+/// `store` is null if there is no database yet. Throws CommandError (usage) for a space that cannot be evaluated.
 [[nodiscard]] DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, const DeviceChoice& device,
                              const session::SessionOptions& options, session::Store* store);
 

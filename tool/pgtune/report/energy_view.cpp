@@ -24,7 +24,7 @@ EnergyUnit unit_of(double joules) {
 
 nlohmann::json number_or_null(double value) { return value > 0 ? nlohmann::json(value) : nlohmann::json(nullptr); }
 
-/// null where there is no interval.
+/// null without an interval.
 nlohmann::json pair_or_null(double low, double high) {
   if (!(high > 0)) return nullptr;
   return {low, high};
@@ -52,7 +52,7 @@ nlohmann::json energy_json(const std::optional<session::EnergySummary>& energy, 
                         {"suspect", energy->suspect}};
   if (energy->power_cap_share) out["power_cap_share"] = *energy->power_cap_share;
   if (energy->ratio_to_baseline > 0) {
-    // As "less is better" for scripts too: own energy over the baseline's.
+    // Less is better: own energy over the baseline's.
     out["energy_over_baseline"] = 1 / energy->ratio_to_baseline;
     out["energy_over_baseline_range"] = {1 / energy->ratio_high, 1 / energy->ratio_low};
   }
@@ -111,7 +111,7 @@ std::string energy_verdict(const session::EnergySummary& energy, const session::
   if (!(energy.ratio_low > 0))
     return fmt::format("energy cannot be compared: no window of {} beside it", baseline_name);
   const std::string share = interval_text(1 / energy.ratio_high, 1 / energy.ratio_low);
-  // Both energies are known to their uncertainty only, so a difference inside the two together is none.
+  // A difference within the sum of both uncertainties counts as none.
   const double noise = energy.uncertainty + baseline.uncertainty;
   if (energy.ratio_low > 1 + noise) return fmt::format("less energy per launch: {} of {}'s", share, baseline_name);
   if (energy.ratio_high < 1 - noise) return fmt::format("more energy per launch: {} of {}'s", share, baseline_name);

@@ -22,7 +22,7 @@
 namespace pgtune::tool {
 namespace {
 
-/// The two sides of a result; nothing where either was not measured.
+/// The two sides of a result; nothing if either was not measured.
 struct Energies {
   session::EnergySummary winner, baseline;
 };
@@ -33,8 +33,7 @@ std::optional<Energies> energies(const StoredResult& result) {
   return Energies{*answer.best().energy, *answer.baseline_energy};
 }
 
-/// The joules of settled samples as a sentence, which stands where no windows were measured; nothing where they do not
-/// say.
+/// The joules of settled samples as a sentence, used if no windows were measured; nothing if they have none.
 std::string settled_joules_text(const StoredResult& result) {
   const session::Answer& answer = result.answer;
   if (energies(result) || !answer.best().settled_energy || !answer.baseline_settled_energy) return {};

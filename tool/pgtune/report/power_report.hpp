@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune report --power`: winner and cuBLASLt's best side by side in speed, power and energy, and what that proves.
+// `pgtune report --power`: compares winner and cuBLASLt's best in speed, power and energy.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,12 +15,12 @@ namespace pgtune::tool {
 /// CommandError (database) for a bench that cannot be read.
 void take_bench_energy(const db::Database& database, std::vector<StoredResult>& results);
 
-/// Results whose energy was not measured are named with the command that does.
+/// Results without measured energy are listed with the command that measures it.
 void print_power_report(Terminal& terminal, const std::vector<StoredResult>& results);
-/// One object a result; "winner" and "baseline_best" are null where energy was not measured, and "measure" has the
+/// One object per result; "winner" and "baseline_best" are null if energy was not measured, and "measure" has the
 /// command.
 [[nodiscard]] nlohmann::json power_report_json(const std::vector<StoredResult>& results);
-/// Two lines a result, told apart by "contender": winner and cublaslt_best. Results without energy are left out.
+/// Two lines per result, distinguished by "contender": winner and cublaslt_best. Results without energy are left out.
 [[nodiscard]] std::string power_report_csv(const std::vector<StoredResult>& results);
 
 }  // namespace pgtune::tool

@@ -16,7 +16,7 @@
 namespace pgtune::tool {
 namespace {
 
-/// Of `templates` those of which the session tried variants, under the hashes that they had then.
+/// The `templates` whose variants the session tried, with their hashes at that time.
 space::TemplateSet as_recorded(const space::TemplateSet& templates, const std::vector<db::TemplateRow>& tried) {
   std::vector<space::TemplateDefinition> out;
   for (const space::TemplateDefinition& definition : templates.definitions()) {
@@ -39,8 +39,8 @@ RecordedAnswer read(const db::Database& recording, db::BestRow row, const space:
   return {&recording, std::move(result), std::move(version), as_recorded(templates, tried)};
 }
 
-/// How far `other` is from `wanted`, of the same operation: another dtype counts most, then another layout, then how
-/// many times larger or smaller the sizes are, then whether anything else differs.
+/// The distance of `other` from `wanted`, of the same operation: another dtype counts most, then another layout, then
+/// the factor between the sizes, then any other difference.
 auto distance(const Problem& wanted, const Problem& other) {
   const std::vector<NamedValue> ours = wanted.sizes(), theirs = other.sizes();
   double squares = 0;

@@ -178,8 +178,8 @@ void print_baseline_legend(Terminal& terminal, const std::vector<StoredResult>& 
       terminal.print(fmt::format("cuBLASLt has no {}: it is compared without it\n", to_string(activation)));
   }
   std::set<std::string> lines;
-  std::map<std::string, std::vector<std::string>> enlarged;  // problems by what the library computed for them
-  std::map<std::string, std::vector<std::string>> copied;    // and by what launches copied for it
+  std::map<std::string, std::vector<std::string>> enlarged;  // problems by the library's computation
+  std::map<std::string, std::vector<std::string>> copied;    // and by the copies in its launches
   for (const StoredResult& result : results) {
     for (const OtherBaseline& other : result.answer.baseline.others) {
       if (!other.unavailable.empty())

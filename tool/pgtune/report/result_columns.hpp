@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every line of a report says of its result, whatever else it shows: problem, device, origin, variant, conditions.
+// The common columns of all reports: problem, device, origin, variant, conditions.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,7 +11,7 @@
 
 namespace pgtune::tool {
 
-/// Under which a result was measured. Throws CommandError (database) for a row that does not say.
+/// The conditions of a result. Throws CommandError (database) for a row without them.
 [[nodiscard]] Conditions conditions_of(const StoredResult& result);
 
 /// Columns of a CSV table and one result's cells for them.
@@ -33,27 +33,26 @@ struct ResultGroup {
 void print_headline(Terminal& terminal, const ResultGroup& group);
 
 [[nodiscard]] bool is_recorded(const StoredResult& result);
-/// As JSON and CSV say it: "gpu" or "recorded".
+/// The word in JSON and CSV: "gpu" or "recorded".
 [[nodiscard]] std::string_view source_word(const StoredResult& result);
-/// "4096x4096x4096 f32 nn"; behind it recorded results have a '*'.
+/// "4096x4096x4096 f32 nn", with a '*' for recorded results.
 [[nodiscard]] std::string marked_title(const StoredResult& result);
 /// Results of a table whose problems have dtype and layout in common.
 struct TableSection {
-  std::string title;  ///< "bf16 nt": told once, above the rows
+  std::string title;  ///< "bf16 nt": printed once, above the rows
   std::vector<const StoredResult*> results;
 };
-/// Whether a section's title tells the unit of its problems' speeds, or the table's columns have units of their own.
+/// Whether a section's title has the unit of its problems' speeds, or the table's columns do.
 enum class SectionUnit { kTold, kInColumns };
-/// In the order of the dtypes, in a section as they came.
+/// In the order of the dtypes; within a section in the given order.
 [[nodiscard]] std::vector<TableSection> table_sections(const std::vector<const StoredResult*>& results,
                                                        SectionUnit unit = SectionUnit::kTold);
-/// What marked_title() says beyond the section's title, "4096x4096x4096* batch=8": a word and its value stay together
-/// where the title takes two lines.
+/// The part of marked_title() that is not in the section's title, "4096x4096x4096* batch=8". A word and its value stay
+/// together if the title takes two lines.
 [[nodiscard]] std::string row_title(const StoredResult& result);
 /// Explains the marks that a result has.
 void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& results);
-/// What cuBLASLt left out where it was compared with more, and where it computed more, in a line for each; nothing
-/// where there is none.
+/// One line for each problem of which cuBLASLt computed only a part, or more; empty if there is none.
 void print_baseline_legend(Terminal& terminal, const std::vector<StoredResult>& results);
 
 }  // namespace pgtune::tool

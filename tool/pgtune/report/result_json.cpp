@@ -32,7 +32,7 @@ json ranking_json(const SearchOutcome& outcome, const session::Answer& answer) {
   return out;
 }
 
-/// What the answer's numbers rest on.
+/// Facts on the answer's numbers.
 void add_evidence(json& out, const SearchOutcome& outcome, const session::Answer& answer) {
   out["ranking"] = ranking_json(outcome, answer);
   out["from_final"] = answer.from_final;

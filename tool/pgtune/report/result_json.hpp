@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A finished search as the object --json prints.
+// A finished search as the object of --json.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,7 +16,7 @@
 
 namespace pgtune::tool {
 
-// One finished search with what is needed to show it.
+// One finished search with the data to show it.
 
 struct SearchOutcome {
   Problem problem;
@@ -25,19 +25,19 @@ struct SearchOutcome {
   Conditions conditions;
   session::SearchResult result;
   std::string database;                        ///< file the answer is stored in
-  std::optional<CounterReport> counters = {};  ///< of the winner; nothing where they were not asked for
-  /// Version of the pgtune that measured a recorded answer; nothing where it was measured on this machine.
+  std::optional<CounterReport> counters = {};  ///< of the winner; nothing if not requested
+  /// Version of the pgtune that measured a recorded answer; nothing if it was measured on this machine.
   std::optional<std::string> recorded_by = {};
   std::vector<OtherVersion> other_versions = {};  ///< of a recorded answer: the best variant's, if any
 };
 
-/// "locked_sm_clock_hz" is null where the clock was observed; "key" is Conditions::key().
+/// "locked_sm_clock_hz" is null if the clock was observed; "key" is Conditions::key().
 [[nodiscard]] nlohmann::json conditions_json(const Conditions& conditions);
 
-/// One row of a ranking, whose times are of a whole final or of screening; null for what was not measured.
+/// One row of a ranking, whose times are of a whole final or of screening; null if not measured.
 [[nodiscard]] nlohmann::json ranked_json(const session::RankedVariant& ranked, const Problem& problem, bool from_final);
 
-/// The ranking's first, with what it was not told apart from and the baseline's clock.
+/// The ranking's first, with the variants that tie with it and the baseline's clock.
 [[nodiscard]] nlohmann::json best_json(const session::Answer& answer, const Problem& problem);
 
 /// SI units throughout; "best" is best_json(), which is null when nothing was valid.

@@ -22,8 +22,8 @@ std::string assignment_text(const Assignment& assignment) {
   return fmt::format("{}={}", assignment.name, to_string(assignment.value));
 }
 
-/// Parameters split into those equal in every shown variant and those that tell them apart; with variants of several
-/// templates, all of them tell apart, and so does the template's name.
+/// Splits parameters into those equal in every shown variant and those that differ; with several templates, all
+/// parameters and the template's name count as differing.
 class ParameterSplit {
  public:
   explicit ParameterSplit(const std::vector<session::RankedVariant>& shown) {
@@ -72,7 +72,7 @@ void add_baseline_row(TextTable& table, const SearchOutcome& outcome, const std:
   const AlgorithmReport& algorithm = baseline.algorithms[static_cast<std::size_t>(index)];
   const double time_s = final_s > 0 ? final_s : algorithm.time_s;
   const double ratio = best_s > 0 && time_s > 0 ? best_s / time_s : 1;
-  // Its place in the heuristic's list, or that pgtune found it beside the list.
+  // Its position in the heuristic's list, or that pgtune found it outside the list.
   const std::string place =
       algorithm.rank >= 0 ? fmt::format("{} of {}", algorithm.rank + 1, baseline.algorithms.size()) : "unlisted";
   table.add_row({fmt::format("{} ({})", name, place), milliseconds_text(time_s), speed_text(outcome.problem, time_s),
@@ -137,7 +137,7 @@ void append_counts(std::string& out, const session::SearchResult& result) {
   }
 }
 
-/// What going on is expected to gain; nothing where all was tried or the strategy did not say.
+/// The expected gain of continuing; nothing if all variants were tried or the strategy has no estimate.
 void append_expected(std::string& out, const space::TemplateSet& templates, const session::Answer& answer) {
   if (!answer.expected_missed || answer.complete) return;
   const auto percent = [](double share) { return fmt::format("{:.1f} %", 100 * share); };

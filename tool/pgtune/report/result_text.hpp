@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A finished search as text for people, in 80 columns.
+// A finished search as text in 80 columns.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace pgtune::tool {
 
-/// The best five against cuBLASLt, their energy where it was measured, the verdict with what it rests on, counts, and
-/// what failed by reason. Ends in a newline.
+/// The best five against cuBLASLt, their energy if measured, the verdict with its basis, counts, and failures by
+/// reason. Ends in a newline.
 [[nodiscard]] std::string result_text(const SearchOutcome& outcome, const Terminal& terminal);
 
 }  // namespace pgtune::tool

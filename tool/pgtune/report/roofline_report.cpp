@@ -64,7 +64,7 @@ void add_bounds(RooflinePoint& point, const Ceilings& ceilings) {
     point.dram_bound = bound_of(point.dram, ceilings.dram_bytes_per_s);
   point.l2_bound = bound_of(point.l2, ceilings.l2_bytes_per_s);
   point.smem_bound = bound_of(point.smem, ceilings.smem_bytes_per_s.value_or(0));
-  // What another operation than a product computes in is its own affair.
+  // The arithmetic of operations other than products is unknown.
   const auto flops = ceilings.flops.find(std::string(to_string(result.problem.dtype)));
   if (operation::gemm_baseline(result.problem) != nullptr && flops != ceilings.flops.end())
     point.arithmetic_bound = flops->second;
@@ -89,7 +89,7 @@ std::string short_number(double value) {
 
 std::string tera(const std::optional<double>& value) { return value ? short_number(*value / kTera) : "-"; }
 
-/// As the columns are called.
+/// The columns' names.
 std::string short_roof(const std::string& roof) { return roof.empty() ? "-" : roof == "arithmetic" ? "arith" : roof; }
 
 /// DRAM, L2, and the arithmetic of the dtypes in `points`.
@@ -155,7 +155,7 @@ std::string table_text(const std::vector<const RooflinePoint*>& points) {
   return table.text();
 }
 
-/// Bytes of whom the profiler watched; empty where there is nobody.
+/// Bytes of the contenders with counters; empty if there are none.
 std::string measured_bytes_text(const std::vector<const RooflinePoint*>& points) {
   std::vector<const RooflinePoint*> measured;
   for (const RooflinePoint* point : points) {

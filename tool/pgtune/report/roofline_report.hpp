@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `pgtune report --roofline`: what this GPU reached at most on pgtune's own kernels, and where each winner sits against
-// DRAM, L2 and arithmetic.
+// `pgtune report --roofline`: this GPU's ceilings from pgtune's own kernels, and each winner's share of DRAM, L2 and
+// arithmetic.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,31 +14,32 @@
 
 namespace pgtune::tool {
 
-/// Bytes of one launch at a level of the memory. Measured ones count; computed are, of DRAM, every operand once, and
-/// of L2 what the template says that it reads.
+/// Bytes of one launch at a level of the memory. Measured bytes take precedence; otherwise they are computed: for DRAM
+/// every operand once, for L2 the template's traffic.
 struct LevelBytes {
   std::optional<double> measured, computed;
   [[nodiscard]] std::optional<double> best() const { return measured ? measured : computed; }
 };
 
-/// One result under its GPU's roofs. A bound is what a roof allows this problem, in FLOP/s; nothing where the roof or
-/// the traffic is not known, and for DRAM where operands may stay in L2 and the traffic was not measured.
+/// One result under its GPU's roofs. A bound is a roof's limit for this problem, in FLOP/s. It is nothing if the roof
+/// or the traffic is unknown, and for DRAM also if operands may stay in L2 and the traffic was not measured.
 struct RooflinePoint {
   const StoredResult* result = nullptr;
   std::optional<Ceilings> ceilings;
   LevelBytes dram, l2, smem;                             ///< of the winner
-  LevelBytes baseline_dram, baseline_l2, baseline_smem;  ///< of the algorithm that ratios are to
+  LevelBytes baseline_dram, baseline_l2, baseline_smem;  ///< of the ratios' algorithm
   std::optional<double> dram_bound, l2_bound, smem_bound, arithmetic_bound;
-  std::string roof;                       ///< the lowest: "DRAM", "L2", "smem", "arithmetic"; empty where none is known
+  std::string roof;                       ///< the lowest bound: "DRAM", "L2", "smem", "arithmetic"; empty if none is
+                                          ///< known
   std::optional<double> share;            ///< reached of the lowest
   std::optional<CounterReport> counters;  ///< of winner and baseline, as far as they are stored
 
-  /// FLOP per byte; nothing where the bytes are not known.
+  /// FLOP per byte; nothing if the bytes are unknown.
   [[nodiscard]] std::optional<double> intensity(const LevelBytes& level) const;
 };
 
 /// The points of `results`, with the ceilings and counters that `database` holds and the traffic of the templates in
-/// this build. A template of another content than the one measured says nothing.
+/// this build. A template with other content than the measured one is ignored.
 [[nodiscard]] std::vector<RooflinePoint> roofline(const Context& context, const db::Database& database,
                                                   const std::vector<StoredResult>& results);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a room that stands on the core reports of results of its own: `pgtune report --NAME`, and a section of the page.
+// The report of a room's own results: `pgtune report --NAME`, and a section of the page.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,11 @@ struct RoomResults {
 
 struct RoomReport {
   std::string name;         ///< "pipelines": the option, and the results' key in the page's document
-  std::string noun;         ///< "pipeline": what one result is called
+  std::string noun;         ///< "pipeline": the name of one result
   std::string description;  ///< of the option
   std::string how_to_get;   ///< "search one with 'pgtune pipeline'"
   std::string_view script;  ///< JavaScript that adds a section to `roomSections` (page/assets/dom.js)
-  /// Those that the filter lets through. Throws db::Error for what cannot be read.
+  /// The results that pass the filter. Throws db::Error for unreadable rows.
   std::function<RoomResults(const db::Database& database, const ResultFilter& filter)> read;
 };
 

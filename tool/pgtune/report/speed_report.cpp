@@ -66,7 +66,7 @@ std::string short_verdict(const session::Answer& answer) {
   return by_power ? "by power" : std::string(verdict_word(answer.best(), answer.from_final));
 }
 
-/// What speeds are told in where that is one unit; else each section says its own.
+/// The unit of all speeds if there is one; otherwise each section names its own.
 std::string speed_header(const ResultGroup& group) {
   const std::string_view unit = group.results.front()->problem.speed_unit();
   const bool same = std::all_of(group.results.begin(), group.results.end(),
@@ -96,7 +96,7 @@ std::string table_text(const ResultGroup& group) {
   return table.text();
 }
 
-/// Of each kind with several problems: "bf16: 44 problems, geometric mean 102.3 % of cuBLASLt's best ...".
+/// For each kind with several problems: "bf16: 44 problems, geometric mean 102.3 % of cuBLASLt's best ...".
 std::string summary_text(const ResultGroup& group) {
   std::string text;
   for (const KindSummary& summary : summarise_kinds(group.results)) {

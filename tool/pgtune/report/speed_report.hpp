@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `pgtune report`: one line a problem, the winner's speed beside cuBLASLt's.
+// `pgtune report`: one line per problem with the winner's speed and cuBLASLt's.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,14 +15,14 @@
 
 namespace pgtune::tool {
 
-// What every form of the report says of a winner's speed beside cuBLASLt's, and of all winners of one dtype.
+// The winner's speed against cuBLASLt's, and the summary of all winners of one dtype, for every form of the report.
 
 struct SpeedFigures {
   double tflops = 0, percent_of_first = 0, percent_of_best = 0, spread_percent = 0;
 };
 [[nodiscard]] SpeedFigures speed_figures(const StoredResult& result);
 
-/// The problems of one kind together: GEMM of a dtype, or an operation beside one baseline.
+/// The problems of one kind: GEMM of a dtype, or an operation with one baseline.
 struct KindSummary {
   std::string kind, baseline;  ///< Problem::kind(), baseline_name()
   std::size_t problems = 0;
@@ -37,20 +37,20 @@ void print_speed_report(Terminal& terminal, const std::vector<StoredResult>& res
 [[nodiscard]] nlohmann::json speed_report_json(const std::vector<StoredResult>& results);
 [[nodiscard]] std::string speed_report_csv(const std::vector<StoredResult>& results);
 
-// Two sets of results of the same problems put side by side: what got faster, what slower, beyond the noise.
+// Compares two sets of results of the same problems: faster or slower beyond the noise.
 
 /// One problem before and after, on GPUs of one kind under the same conditions.
 struct ComparedResult {
   const StoredResult* before = nullptr;
   const StoredResult* after = nullptr;
-  /// Of the winners' ratios to the baseline of their own sessions, in which clocks and temperature cancel.
+  /// From the winners' ratios to the baseline of their own sessions, in which clocks and temperature cancel.
   session::Held change = session::Held::kUnclear;
   double speed_ratio = 0;     ///< the winner's time before over its time after: > 1 is faster now
-  double baseline_ratio = 0;  ///< the same of cuBLASLt's best; 0 where it was not measured twice
+  double baseline_ratio = 0;  ///< the same for cuBLASLt's best; 0 if it was not measured twice
 };
 
-/// Each result of `after` with the one of `before` for the same problem, kind of GPU (whatever its driver), source and
-/// conditions, in the order of `after`; of several candidates those of the newest session. Pointers into both.
+/// Pairs each result of `after` with the one of `before` for the same problem, kind of GPU (with any driver), source
+/// and conditions, in the order of `after`; of several candidates the newest session's. Points into both.
 [[nodiscard]] std::vector<ComparedResult> compare_results(const std::vector<StoredResult>& before,
                                                           const std::vector<StoredResult>& after);
 

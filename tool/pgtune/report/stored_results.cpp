@@ -23,7 +23,7 @@
 namespace pgtune::tool {
 namespace {
 
-/// Of templates that are not built in nothing is known: they are their owner's.
+/// Templates that are not built in have no known version here.
 void compare_versions(std::vector<StoredResult>& results, const Catalogue& catalogue) {
   std::map<std::string, std::string> built;
   for (const std::string& name : catalogue.all_names()) built[name] = catalogue.load(name).content_hash;
