@@ -100,7 +100,7 @@ Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasuringGp
   const MemoryNeed of_baselines = baseline_memory(problem);
   memory.copy += of_baselines.copy;
   memory.once += of_baselines.once;
-  // A worker in a dead one's place need not test again what has not changed.
+  // A replacement worker need not repeat tests of unchanged parts.
   TRY_ASSIGN(auto checked,
              CheckedProblem::create(device, problem, request.conditions, memory, request.known.has_value()));
   current->checked_ = std::move(checked);

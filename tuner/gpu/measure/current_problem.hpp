@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Everything that lives as long as one problem is current: its operands on the GPU, what judges results on them, what
-// variants are compared with, and finalists.
+// The state of the current problem: its operands on the GPU, the checker, the baseline, and finalists.
 #pragma once
 
 #include <memory>
@@ -19,7 +18,7 @@
 
 namespace pgtune::gpu {
 
-/// (usage) so many bytes are free and the problem needs more; names what to make smaller. Precondition: the problem has
+/// Error (usage): the problem needs more than the free bytes; names the size to reduce. Precondition: the problem has
 /// its operation.
 [[nodiscard]] Error too_large(const Problem& problem, const MemoryNeed& memory, std::int64_t free_bytes);
 
@@ -86,13 +85,13 @@ class CurrentProblem {
   [[nodiscard]] const Conditions& conditions() const { return conditions_; }
   [[nodiscard]] Checker& checker() { return checked_->checker(); }
   [[nodiscard]] Baseline& baseline() { return *baseline_; }
-  /// The baseline's, with what was counted in the data and what this problem's checks go without.
+  /// The baseline's report, with the counts in the data and the checks that this problem lacks.
   [[nodiscard]] BaselineReport report() const;
 
  private:
   CurrentProblem(const MeasuringGpu& device, const Conditions& conditions)
       : device_(&device), conditions_(conditions) {}
-  /// Errors: usage where they make no sense as flops and bytes.
+  /// Errors: usage if they are impossible as flops and bytes.
   [[nodiscard]] Result<void> count_data(const Problem& problem);
 
   const MeasuringGpu* device_;

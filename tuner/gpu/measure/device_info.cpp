@@ -74,7 +74,7 @@ Result<cudaDeviceProp> properties_of(int ordinal) {
   return properties;
 }
 
-/// CUDA says with the name alone that a device is an instance; its UUID is the instance's.
+/// In CUDA only the name shows that a device is an instance; its UUID is the instance's.
 std::string uuid_of(const cudaDeviceProp& properties) {
   return uuid_text(properties.uuid.bytes, !mig_profile_in(properties.name).empty());
 }

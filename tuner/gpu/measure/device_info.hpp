@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which GPUs there are and what they are, and how finely a GPU's two clocks measure.
+// The list of GPUs, their properties, and the resolution of a GPU's two clocks.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace pgtune::gpu {
 
-/// The CUDA version the driver supports, "13.0"; empty where no driver is loaded.
+/// The CUDA version that the driver supports, "13.0"; empty if no driver is loaded.
 [[nodiscard]] std::string driver_cuda_version();
 /// "13.0.2". Errors (environment): cuBLASLt cannot be loaded; cause and remedy.
 [[nodiscard]] Result<std::string> cublaslt_version();
@@ -32,11 +32,11 @@ struct TimerFacts {
   double globaltimer_step_s = 0;  ///< of the counter the SM clock is measured against
 };
 
-/// The smallest difference of two different readings, in their unit; 0 where there are not two.
+/// The smallest difference of two different readings, in their unit; 0 if there are no two.
 [[nodiscard]] std::uint64_t smallest_step(std::vector<std::uint64_t> readings);
 
 /// Measures both on GPU `ordinal`, in the calling thread's context; takes a fraction of a second, most of it for
-/// compiling. Errors: what CUDA or NVRTC says.
+/// compiling. Errors of CUDA or NVRTC.
 [[nodiscard]] Result<TimerFacts> check_timers(int ordinal);
 
 }  // namespace pgtune::gpu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Something that computes the current problem, and back-to-back launches of it over the rotating operand copies, from
+// Launchables that compute the current problem, and back-to-back launches of one over the rotating operand copies, from
 // the same state of L2.
 #pragma once
 
@@ -20,8 +20,8 @@
 
 namespace pgtune::gpu {
 
-/// Something that computes the current problem: a variant or an algorithm of the baseline. Both are checked and timed
-/// through this one interface, so that neither is treated better.
+/// A computation of the current problem: a variant or an algorithm of the baseline. Both are checked and timed through
+/// this interface, so that neither has an advantage.
 class Launchable {
  public:
   Launchable() = default;
@@ -32,20 +32,20 @@ class Launchable {
   /// Enqueues one computation of the whole problem on operand copy `copy`.
   [[nodiscard]] virtual CudaResult<> launch(std::size_t copy, cudaStream_t stream) = 0;
 
-  /// The same right behind another launch of this launchable, which it may overlap where the problem is chained.
+  /// The same directly after another launch of this launchable, which it may overlap if the problem is chained.
   [[nodiscard]] virtual CudaResult<> launch_next(std::size_t copy, cudaStream_t stream) { return launch(copy, stream); }
 
-  /// Enqueues what brings the result of the launch on operand copy `copy` to that copy's D, where launches leave it in
+  /// Enqueues the copy of the result of the launch on operand copy `copy` to that copy's D, if launches leave it in
   /// private memory. Part of checking, not of the computation, so it is never timed.
   [[nodiscard]] virtual CudaResult<> deliver(std::size_t /*copy*/, cudaStream_t /*stream*/) { return {}; }
 
   /// The operand copies on which it is checked before it is timed.
   [[nodiscard]] virtual std::vector<std::size_t> checked_copies() const { return {0}; }
-  /// Enqueues what brings private memory into the state the first launch of a process on operand copy `copy` finds,
-  /// guards included.
+  /// Enqueues a reset of private memory, guards included, to its state before a process's first launch on operand copy
+  /// `copy`.
   [[nodiscard]] virtual CudaResult<> reset(std::size_t /*copy*/, cudaStream_t /*stream*/) { return {}; }
-  /// Private memory that launches on operand copy `copy` must leave alone, filled with kPoison by reset(): before the
-  /// workspace and after it, or nothing.
+  /// Private memory that launches on operand copy `copy` must not write, filled with kPoison by reset(): before and
+  /// after the workspace, or nothing.
   [[nodiscard]] virtual std::vector<DeviceSpan> guards(std::size_t /*copy*/) const { return {}; }
   [[nodiscard]] virtual bool wants_persisting_l2() const { return false; }
 };
@@ -91,14 +91,14 @@ class L2Sweep {
   /// Allocates memory of twice `l2_bytes`. Errors: cudaErrorMemoryAllocation. `kernels` must outlive the result.
   [[nodiscard]] static CudaResult<L2Sweep> create(const HelperKernels& kernels, std::int64_t l2_bytes);
 
-  /// Enqueues a read of that memory with usual priority: clean lines, which cost what comes next nothing to replace.
+  /// Enqueues a read of that memory with normal priority: clean lines, which are free to replace.
   [[nodiscard]] CudaResult<> run(cudaStream_t stream) const;
 
  private:
   L2Sweep(const HelperKernels& kernels, DeviceBuffer memory) : kernels_(&kernels), memory_(std::move(memory)) {}
 
   const HelperKernels* kernels_;
-  DeviceBuffer memory_;  ///< behind what is read the sum of it, for which nobody asks
+  DeviceBuffer memory_;  ///< the memory, followed by its sum, which is not used
 };
 
 /// Launches for a sample of about `target_s`: at least `min_launches`, rounded up to whole granules.
@@ -119,10 +119,10 @@ template <typename Enqueue>
   return check(cudaGraphLaunch(graph.get(), stream), call);
 }
 
-/// What launches go over in turn, and how all series that do so are enqueued.
+/// The copies that launches use in turn, and the common launch mode of their series.
 struct Rotation {
   std::size_t copies = 1;
-  const L2Sweep* sweep = nullptr;  ///< takes the operands out of L2 before a sample; null where they may be there
+  const L2Sweep* sweep = nullptr;  ///< flushes the operands from L2 before a sample; null if they may stay there
   std::shared_ptr<LaunchMode> mode = std::make_shared<LaunchMode>();  ///< never null
   /// Where launches read what they write: enqueues the data of a copy's buffers that launches change. A launch on what
   /// another has left may have less to do.
@@ -157,7 +157,7 @@ class LaunchSeries {
   /// Puts launches into CUDA graphs of granule() each, which enqueue() then replays in turn: for launches so short that
   /// the host could not keep the GPU busy one by one. Graphs of launches that take long, by `per_launch_s`, have few,
   /// so that a sample's length can be chosen. The launchable must have been launched before (lazy loading cannot be
-  /// captured). Does nothing where that has been done.
+  /// captured). Does nothing if already done.
   [[nodiscard]] CudaResult<> capture(double per_launch_s);
   /// The mode of all series of its rotation.
   [[nodiscard]] LaunchMode& mode() const { return *rotation_.mode; }
@@ -181,7 +181,7 @@ class LaunchSeries {
   /// Copies are restored before each turn, so that a series' time is not that of its launches.
   [[nodiscard]] bool restores() const { return rotation_.restore != nullptr; }
 
-  /// Enqueues what brings L2 into the state that a sample, or its lead-in, is to begin from. Never timed.
+  /// Enqueues the work that sets L2's state for the beginning of a sample or its lead-in. Never timed.
   [[nodiscard]] CudaResult<> sweep_l2() const;
 
   [[nodiscard]] Launchable& launchable() const { return *launchable_; }

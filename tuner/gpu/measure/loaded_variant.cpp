@@ -22,7 +22,7 @@ CudaResult<std::string> read_cubin(const BuildInfo& build) {
   std::ifstream file(build.cubin_path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file || bytes.empty()) return unreadable(cudaErrorFileNotFound, "cannot read " + build.cubin_path);
-  // The driver does not survive every damaged cubin. The next build finds the entry broken and makes it anew.
+  // Some damaged cubins crash the driver. The next build finds the entry broken and rebuilds it.
   if (!build.cubin_hash.empty() && content_hash(bytes) != build.cubin_hash)
     return unreadable(cudaErrorInvalidKernelImage, build.cubin_path + " was changed since it was built");
   return bytes;

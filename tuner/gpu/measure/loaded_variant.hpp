@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A built variant in the GPU: its module, its plan bound to the operands, and its workspace.
+// A built variant on the GPU: its module, its plan bound to the operands, and its workspace.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace pgtune::gpu {
 
-/// A variant's workspace and the memory around it that it must leave alone.
+/// A variant's workspace and the memory around it that it must not write.
 class Workspace {
  public:
   /// Of no bytes: nothing. `guarded`: nothing is mapped around its memory, and it may lie at either end of it;
@@ -26,7 +26,7 @@ class Workspace {
   [[nodiscard]] static CudaResult<Workspace> allocate(const Driver& driver, std::int64_t bytes, bool guarded);
 
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
-  /// The workspace with what lies around it.
+  /// The workspace and its surrounding memory.
   [[nodiscard]] DeviceSpan memory() const;
   /// Where the workspace lies when it is at `edge`; the same for both where it is not guarded.
   [[nodiscard]] DeviceSpan at(MemoryEdge edge) const;

@@ -20,7 +20,7 @@ namespace pgtune::gpu {
 struct Measurer::State : MeasuringGpu {
   std::unique_ptr<CurrentProblem> problem;  ///< after what it uses: released first
 
-  /// What a round needs of one contender; its series is null where it failed.
+  /// One contender of a round; its series is null if it failed.
   struct Entry {
     RoundContender contender;
     const Finalist* finalist = nullptr;

@@ -29,7 +29,7 @@ class Measurer {
   /// Of the prepared problem's baseline, as KnownBaseline::opaque.
   [[nodiscard]] std::vector<std::string> opaque_algorithms() const;
 
-  /// Checks one built variant and, when it is right, screens it. What goes wrong is the report's outcome.
+  /// Checks one built variant and, if it is right, screens it. Failures are the report's outcome.
   [[nodiscard]] TrialReport trial(const protocol::TrialRequest& request);
 
   /// Launches one built variant, or one algorithm of the baseline, twice on the first copy of the operands: the second
@@ -41,7 +41,7 @@ class Measurer {
   /// reached because another lost the context has no sample and outcome kOk with the reason.
   [[nodiscard]] Result<protocol::RoundReport> round(const protocol::RoundRequest& request);
 
-  /// A finalist checked again as it was timed, as tuner/gpu/measure/check/verification.hpp says. What goes wrong is the
+  /// Checks a finalist again under its timing conditions (tuner/gpu/measure/check/verification.hpp). Failures are the
   /// report's outcome.
   [[nodiscard]] Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request);
 
@@ -50,8 +50,8 @@ class Measurer {
   /// that would do; environment where the GPU has no energy counter; internal where the contender fails.
   [[nodiscard]] Result<EnergyWindow> energy(const protocol::EnergyRequest& request);
 
-  /// What this GPU can reach, in about a second; needs no problem. Errors: usage where too little memory is free,
-  /// internal where CUDA fails.
+  /// This GPU's ceilings, in about a second; needs no problem. Errors: usage if too little memory is free, internal if
+  /// CUDA fails.
   [[nodiscard]] Result<Ceilings> ceilings();
 
   /// A sticky CUDA error happened: nothing works any more and the process must be replaced.

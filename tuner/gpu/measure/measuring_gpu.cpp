@@ -37,7 +37,7 @@ Result<void> MeasuringGpu::open(const std::string& selector) {
   TRY_ASSIGN(const auto ordinal, find_gpu(selector));
   TRY_ASSIGN(auto described, describe_gpu(ordinal));
   info = std::move(described);
-  // Creating a context and compiling take about as long as each other, on different parts of the machine.
+  // Creating a context and compiling take about equally long, on different parts of the machine.
   auto compiling = std::async(std::launch::async, &HelperKernels::compile, info.architecture);
   TRY_ASSIGN(auto context, open_context(ordinal));
   gpu = std::move(context);

@@ -34,26 +34,26 @@ struct MeasuringGpu {
   MeasuringGpu& operator=(const MeasuringGpu&) = delete;
 
   DeviceInfo info;
-  std::optional<NvmlDevice> nvml;  ///< nothing where this GPU's NVML cannot be read
+  std::optional<NvmlDevice> nvml;  ///< nothing if this GPU's NVML cannot be read
   GpuContext gpu;
   std::unique_ptr<HelperKernels> kernels;
   std::unique_ptr<SampleTimer> timer;
   std::optional<L2Sweep> sweep;
-  bool context_lost = false;  ///< a sticky error came: the process is of no more use
+  bool context_lost = false;  ///< a sticky error occurred: the process must end
 
   /// `selector`: ordinal, UUID or the unique beginning of one. Errors (environment) carry the remedy. Must be the
   /// process's first use of CUDA: it removes environment variables that would let cuBLAS leave strict float32.
   [[nodiscard]] Result<void> open(const std::string& selector);
 
-  /// What its baselines are made of: "cuBLASLt 13.1.0".
+  /// The library of its baselines: "cuBLASLt 13.1.0".
   [[nodiscard]] std::string library() const { return "cuBLASLt " + info.cublaslt_version; }
 
-  /// What became of whoever met the failure.
+  /// The outcome of the contender with the failure.
   [[nodiscard]] Outcome outcome_of(const CudaFailure& failure) {
     context_lost = context_lost || failure.sticky;
     return failure_outcome(failure);
   }
-  /// Takes what time_round() returned into a report that has room for as many.
+  /// Copies the result of time_round() into a report of the same size.
   void take(std::vector<std::optional<CudaResult<Sample>>> samples, protocol::RoundReport& report) {
     for (std::size_t i = 0; i < samples.size(); ++i) {
       if (!samples[i]) continue;
@@ -64,12 +64,12 @@ struct MeasuringGpu {
       }
     }
   }
-  /// Where it is nobody's fault.
+  /// The error if no contender is at fault.
   [[nodiscard]] Error error_of(const CudaFailure& failure) {
     context_lost = context_lost || failure.sticky;
     return to_error(failure);
   }
-  /// Notes after something failed whether the context still answers.
+  /// Records after a failure whether the context still works.
   void look_after_context() { context_lost = context_lost || is_sticky(cudaDeviceSynchronize()); }
 };
 

@@ -29,7 +29,8 @@ bool has_lost_context(const Samples& samples) {
                      [](const auto& sample) { return sample && !*sample && sample->error().sticky; });
 }
 
-/// Captures those that are to be in graphs and are not; who cannot be gets the failure. Returns whether there were any.
+/// Captures the series that need graphs and have none; one that cannot be captured gets the failure. Returns whether
+/// there were any.
 bool follow_mode(std::span<const RoundContender> contenders, Samples& samples) {
   bool followed = false;
   for (std::size_t i = 0; i < contenders.size() && !has_lost_context(samples); ++i) {
@@ -43,7 +44,7 @@ bool follow_mode(std::span<const RoundContender> contenders, Samples& samples) {
   return followed;
 }
 
-/// A sample for each that has not failed.
+/// A sample for each contender that has not failed.
 void time_all(std::span<const RoundContender> contenders, const protocol::RoundRequest& request,
               const RoundTiming& timing, SampleTimer& timer, Samples& samples) {
   for (auto& sample : samples) {
@@ -65,7 +66,7 @@ void time_all(std::span<const RoundContender> contenders, const protocol::RoundR
 
 constexpr int kRounds = 6;
 constexpr double kSample_s = 20e-3, kLeadIn_s = 5e-3;
-/// Shorter ones the host may not keep up with.
+/// The host may not keep up with shorter ones.
 constexpr double kInGraphsBelow_s = 40e-6;
 constexpr std::int64_t kLeastLaunches = 3;
 
@@ -73,8 +74,8 @@ constexpr std::int64_t kLeastLaunches = 3;
 
 RoundTiming round_timing(Regime regime, double asked_s, double slowest_s) {
   constexpr double kLeadInShare = 0.2;
-  // The pause is that of the CUTLASS profiler. With samples a fifth of it the GPU works a sixth of the time at most, so
-  // that its mean power stays far below the limit.
+  // The CUTLASS profiler's pause. With samples of a fifth of it, the GPU works at most a sixth of the time, so its mean
+  // power stays far below the limit.
   constexpr double kBurstPause_s = 50e-3, kLongestBurst_s = 10e-3;
   const double least_s = least_sample_s(slowest_s);
   if (regime == Regime::kBurst) return {kBurstPause_s, 0, std::max(std::min(asked_s, kLongestBurst_s), least_s)};

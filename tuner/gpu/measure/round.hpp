@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contenders timed in turn, so that drift of the clock cancels in their ratios: one round of a race or a final, and two
-// of them side by side.
+// Times contenders in turn, so that drift of the clock cancels in their ratios: one round of a race or a final, or two
+// contenders compared.
 #pragma once
 
 #include <optional>
@@ -30,20 +30,19 @@ struct RoundTiming {
 [[nodiscard]] RoundTiming round_timing(Regime regime, double asked_s, double slowest_s);
 
 struct RoundContender {
-  LaunchSeries* series = nullptr;  ///< calibrated; null: it has failed and takes no part
+  LaunchSeries* series = nullptr;  ///< calibrated; null: it has failed and is skipped
   double per_launch_s = 0;         ///< about
 };
 
-/// `contenders` are the request's, loaded; samples that do not settle are timed as round_timing() says. Beside each
-/// contender its sample, or why it has none; nothing where it took no part, or after somebody's sticky
-/// failure. All samples are of launches one by one or all of launches in graphs: series whose LaunchMode has graphs are
-/// captured first, and where the host turns out too slow on the way the round is timed again. So contenders must share
-/// a mode, or be captured.
+/// `contenders` are the request's, loaded; samples that do not settle are timed as round_timing() says. Each contender
+/// gets its sample or its failure; nothing if it was skipped, or after another's sticky failure. All samples are of
+/// launches one by one or all of launches in graphs: series whose LaunchMode has graphs are captured first, and where
+/// the host turns out too slow on the way the round is timed again. So contenders must share a mode, or be captured.
 [[nodiscard]] std::vector<std::optional<CudaResult<Sample>>> time_round(std::span<const RoundContender> contenders,
                                                                         const protocol::RoundRequest& request,
                                                                         Regime regime, SampleTimer& timer);
 
-/// What a launch took, round by round.
+/// The time of a launch in each round.
 struct SideBySide {
   std::vector<double> first_s, second_s;
 };

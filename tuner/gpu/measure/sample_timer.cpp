@@ -19,13 +19,13 @@ namespace {
 /// sample.
 constexpr std::int64_t kAheadPieces = 512;
 
-/// A host that keeps up is so many launches ahead, and more, once so many are enqueued: one that launches in three
-/// quarters of a launch's time is. What a pause of its own takes of a sample, for compilers or for readings of NVML, is
-/// seen so, also where it is ahead again at the end.
+/// A host that keeps up is at least this many launches ahead once this many are enqueued, if it enqueues in three
+/// quarters of a launch's time. This reveals pauses of the host within a sample, for compilers or readings of NVML,
+/// even if it is ahead again at the end.
 constexpr std::int64_t kAheadLaunches = 128, kUntilAhead = 4 * kAheadLaunches;
-/// And so many at the end of a sample.
+/// The number of launches ahead at the end of a sample.
 constexpr std::int64_t kFewLaunches = 2;
-/// Of fewer launches nothing is said: it has hardly begun to be ahead.
+/// Samples with fewer launches are not judged, as the host has hardly got ahead.
 constexpr std::int64_t kJudgedLaunches = 8;
 
 }  // namespace

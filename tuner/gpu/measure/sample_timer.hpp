@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Times one sample of launches between two CUDA events, settled first where that is asked for, measures the SM clock
-// over it, and reads NVML around it.
+// Times one sample of launches between two CUDA events, after settling if requested, measures its SM clock, and reads
+// NVML before and after it.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct ClockReading {
   std::uint64_t time_ns = 0, clocks = 0;
 };
 
-/// Mean clock in Hz of the SMs that were read both times; 0 where there is none.
+/// Mean clock in Hz of the SMs that were read both times; 0 if there are none.
 [[nodiscard]] double mean_clock_hz(const std::vector<ClockReading>& before, const std::vector<ClockReading>& after);
 
 /// Measures the SM clock over a piece of work, on the GPU itself: each SM's time and clock counter before it and after.
@@ -88,14 +88,14 @@ struct SettlingRule {
 /// Whether the time of a launch has stopped moving at the last of `points`, which are in the order of time. Pure.
 [[nodiscard]] bool has_settled(std::span<const SettlingPoint> points, const SettlingRule& rule);
 
-/// What of NVML's a sample records.
+/// The NVML values that a sample records.
 enum class Watch {
   kTemperature,
   kThrottling,  ///< temperature too; costs the pause after the sample about 1 ms, and means little for a short sample
   kPower,       ///< throttling too; reads the energy counter all the time, for long samples
 };
 
-/// The host's time in seconds since whenever, which never goes back.
+/// The host's monotonic time in seconds.
 using HostClock = std::function<double()>;
 
 class SampleTimer {
@@ -126,7 +126,7 @@ class SampleTimer {
   [[nodiscard]] const std::vector<SettlingPoint>& settling() const { return settling_; }
 
  private:
-  /// Enqueues what runs untimed before a sample, and says how many launches are to be timed after it.
+  /// Enqueues the untimed work before a sample, and returns the number of launches to time after it.
   using LeadIn = std::function<CudaResult<std::int64_t>()>;
   struct Timed {
     Sample sample;

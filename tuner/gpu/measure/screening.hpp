@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The first timing of a launchable, stopped as soon as it is clearly slow.
+// The first timing of a launchable, stopped once it is clearly slow.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace pgtune::gpu {
 /// graphs are for, and returns a sample to judge by. `checked_launch_s`: time of a launch made just before, 0 where
 /// there was none; a long one spares the warm-up.
 [[nodiscard]] CudaResult<Sample> calibrate(LaunchSeries& series, SampleTimer& timer, double checked_launch_s = 0);
-/// calibrate() unless `calibrated` says that this has been done; then it says so.
+/// Calls calibrate() unless `calibrated` is set; then sets it.
 [[nodiscard]] CudaResult<> calibrate_once(LaunchSeries& series, bool& calibrated, SampleTimer& timer);
 
 struct Screening {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What NVML says about a sample: temperature, and for how long the driver held the clocks down. Missing NVML, GPU or
-// field means that nothing is recorded, never a failure.
+// NVML's values for a sample: temperature, and the time during which the driver reduced the clocks. If NVML, GPU or
+// field is missing, nothing is recorded; that is never a failure.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ class CounterPower {
  public:
   /// A reading; `now_s` on any clock that never goes back.
   void add(double now_s, double energy_j);
-  /// Nothing where the steps seen are too close together to say.
+  /// Nothing if the observed steps are too close together.
   [[nodiscard]] std::optional<double> power_w() const;
 
  private:
@@ -45,7 +45,7 @@ class SampleWatch {
 
   /// Begins at once.
   explicit SampleWatch(NvmlDevice device);
-  /// What was seen until now; the reading that is under way, of some 3 ms, is waited for and does not count.
+  /// The readings until now; waits for the current reading, of about 3 ms, which does not count.
   [[nodiscard]] Seen end();
 
  private:
@@ -65,7 +65,7 @@ class Telemetry {
 
   /// The counters now; about 1 ms.
   [[nodiscard]] ThrottleTimes throttle_times() const;
-  /// A watch that has begun; null where there is nothing to read.
+  /// A started watch; null if there is nothing to read.
   [[nodiscard]] std::unique_ptr<SampleWatch> watch() const;
   /// The sample's temperature, now; about 1 us.
   void record_temperature(Sample& sample) const;

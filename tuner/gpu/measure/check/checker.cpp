@@ -16,7 +16,7 @@
 namespace pgtune::gpu {
 namespace {
 
-/// Whose data the reference is computed from; the guarded places hold the same.
+/// The copy with the reference's data; the guarded places have the same data.
 constexpr std::size_t kReferenceCopy = 0;
 
 template <typename T>
@@ -26,7 +26,7 @@ CudaResult<> fetch(T* to, std::uint64_t address, std::size_t count) {
 
 constexpr std::size_t kCopy = 0;
 
-/// An output, if there is one, that is not as the reference has it.
+/// An output, if any, that differs from the reference.
 struct Wrong {
   std::optional<std::size_t> output;
   std::int64_t shift = 0;
@@ -64,7 +64,7 @@ class ResultsOnGpu : public NullResults {
 
   Result<std::uint64_t> wrong_where_zero(std::size_t output) override { return judged(store({output, 0, true})); }
 
-  /// The guards of copy 0 see nothing of it, and its data are made anew.
+  /// This does not touch the guards of copy 0, and its data is filled again.
   Result<std::uint64_t> wrong_without_part_of(std::size_t input) override {
     auto done = buffers_.kernels()
                     .clear_pieces(buffers_.place(kCopy).buffers.at(input).address,
@@ -89,7 +89,7 @@ class ResultsOnGpu : public NullResults {
     return {};
   }
 
-  /// What the check says of the outputs, if they were `stored`.
+  /// The check's result for the outputs, if they were `stored`.
   [[nodiscard]] Result<std::uint64_t> judged(const CudaResult<>& stored) {
     if (!stored) return tl::unexpected(to_error(stored.error()));
     Stored result;
@@ -98,7 +98,7 @@ class ResultsOnGpu : public NullResults {
     return found->comparison.wrong;
   }
 
-  /// A result that is there already.
+  /// A result that exists already.
   class Stored : public Launchable {
    public:
     CudaResult<> launch(std::size_t /*copy*/, cudaStream_t /*stream*/) override { return {}; }
@@ -182,7 +182,7 @@ CudaResult<> Checker::enqueue_result_sum(std::size_t copy, std::uint64_t sum) {
 
 CudaResult<> Checker::refer_to(std::size_t copy) {
   if (auto ok = enqueue_reference(copy); !ok) return ok;
-  // Apart from the kernels that sum up: an illegal access is then reported as the reference's.
+  // Checked separately from the checksum kernels, so that an illegal access is reported as the reference's.
   if (auto ok = pgtune::gpu::check(cudaStreamSynchronize(stream_),
                                    fmt::format("running the reference of the operation '{}'", operation().name));
       !ok)
@@ -200,7 +200,7 @@ CudaResult<> Checker::enqueue_sums(std::size_t copy, int first, int last) {
     if (index < first || index >= last) return {};
     const std::uint64_t sum =
         results_field(offsetof(Results, sums) + static_cast<std::size_t>(index) * sizeof(std::uint64_t));
-    // Addresses differ from place to place, and lead to the same elements.
+    // Addresses differ between places, but point to the same elements.
     return input.into ? kernels_->checksum_pointers(input.span, *input.into, sum, stream_)
                       : kernels_->checksum(input.span, sum, stream_);
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a check found, which element it is, and the sentence that says so. Pure.
+// The findings of a check, the position of an element, and the sentence for both. Pure.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct ChangedGuard {
 struct CheckFindings {
   Comparison comparison;
   bool first_unwritten = false;               ///< the element at comparison.first_wrong holds its poison
-  double first_value = 0;                     ///< at comparison.first_wrong; meaningless where nothing is wrong
+  double first_value = 0;                     ///< at comparison.first_wrong; meaningless if nothing is wrong
   double first_expected = 0;                  ///< the reference there, or the residual
   double first_ratio = 0;                     ///< its error as a multiple of its bound
   std::vector<ChangedGuard> guards;           ///< only changed ones
@@ -32,7 +32,7 @@ struct CheckFindings {
 
 /// Errors of the check as numbers: relative to each element's bound, and in the Frobenius norm.
 [[nodiscard]] CheckReport check_report(const CheckFindings& findings);
-/// One line that names everything wrong; empty when the result is right and nothing else was touched.
+/// One line that names all faults; empty if the result is right and nothing else was written.
 [[nodiscard]] std::string fault_text(const CheckFindings& findings, const OperationProblem& operation);
 
 struct ResultElement {

@@ -35,7 +35,7 @@ std::array<DeviceSpan, 2> around(const DeviceSpan& mapped, const DeviceSpan& buf
   return {DeviceSpan{mapped.address, before}, DeviceSpan{end, mapped.bytes - before - buffer.bytes}};
 }
 
-/// Undoes in its destructor as much as was done.
+/// Its destructor undoes the completed steps.
 class GuardedMemory::Mapping {
  public:
   explicit Mapping(const Driver& driver) : driver_(&driver) {}

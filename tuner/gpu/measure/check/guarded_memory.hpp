@@ -12,8 +12,8 @@
 
 namespace pgtune::gpu {
 
-/// Which end of the mapped memory a buffer lies at. At its start, every access before the buffer faults; at its end,
-/// every access after it, but for the bytes that kGuardedAlignment leaves.
+/// The end of the mapped memory at which a buffer is. At the start, every access before the buffer faults; at the end,
+/// every access after it, except for the bytes that kGuardedAlignment leaves.
 enum class MemoryEdge { kStart, kEnd };
 
 /// Of a buffer at the end of its memory: what launch plans may count on.
@@ -21,11 +21,10 @@ inline constexpr std::int64_t kGuardedAlignment = 256;
 /// Addresses without memory on either side of each mapping.
 inline constexpr std::int64_t kUnmappedBytes = std::int64_t{1} << 30;
 
-/// Where a buffer of `bytes` lies in `mapped`; at the end it is aligned to `alignment` bytes and no more than that
-/// costs.
+/// The position of a buffer of `bytes` in `mapped`; at the end it is aligned to exactly `alignment` bytes.
 [[nodiscard]] DeviceSpan place_at(const DeviceSpan& mapped, std::int64_t bytes, MemoryEdge edge,
                                   std::int64_t alignment = kGuardedAlignment);
-/// What `mapped` holds before and after `buffer`; either may be empty.
+/// The parts of `mapped` before and after `buffer`; either may be empty.
 [[nodiscard]] std::array<DeviceSpan, 2> around(const DeviceSpan& mapped, const DeviceSpan& buffer);
 
 /// Memory for one buffer, with kGuardBytes at least to spare, which lie behind a buffer at the start and before one at
@@ -33,8 +32,8 @@ inline constexpr std::int64_t kUnmappedBytes = std::int64_t{1} << 30;
 class GuardedMemory {
  public:
   GuardedMemory() = default;
-  /// cudaErrorNotSupported where the device cannot map memory itself, cudaErrorMemoryAllocation where the memory does
-  /// not suffice; neither is sticky. `driver` must outlive the result.
+  /// cudaErrorNotSupported if the device cannot map memory itself, cudaErrorMemoryAllocation if the memory does not
+  /// suffice; neither is sticky. `driver` must outlive the result.
   [[nodiscard]] static CudaResult<GuardedMemory> allocate(const Driver& driver, std::int64_t bytes,
                                                           std::int64_t alignment = kGuardedAlignment);
 

@@ -13,7 +13,7 @@ tl::unexpected<Error> rejected(const OperationProblem& operation, const std::str
               fmt::format("the operation '{}' is rejected by its null test: {}", operation.name, why));
 }
 
-/// Results that have to be wrong: where none of their elements is, the operation is rejected for that reason.
+/// Results that must be wrong: if none of their elements is, the operation is rejected for that reason.
 Result<void> require_wrong(const OperationProblem& operation, const Result<std::uint64_t>& wrong,
                            const std::string& why) {
   if (!wrong) return tl::unexpected<Error>(wrong.error());
@@ -37,7 +37,7 @@ Result<void> require_right_reference(const OperationProblem& operation, NullResu
   return {};
 }
 
-/// Each output is wrong by itself, so that none is hidden by a stricter one.
+/// Each output is made wrong separately, so that a stricter one does not hide it.
 Result<void> require_judged_output(const OperationProblem& operation, std::size_t output, NullResults& results) {
   const OperationBuffer& buffer = operation.buffers[output];
   auto zeros =
@@ -52,7 +52,7 @@ Result<void> require_judged_output(const OperationProblem& operation, std::size_
                                    buffer.name));
 }
 
-/// Whole numbers may say where others belong, and zero may be a right one.
+/// Integers may be positions of other elements, and zero may be a valid one.
 bool is_cut(const OperationBuffer& buffer) {
   return buffer.is_left_alone() && !buffer.pointers && !traits(buffer.type).is_integer();
 }

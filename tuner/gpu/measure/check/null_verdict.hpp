@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a null test decides, of results that somebody else puts into the outputs and compares. Needs no GPU.
+// The decisions of a null test; the caller puts results into the outputs and compares them. Needs no GPU.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace pgtune::gpu {
 
-/// Results that no variant computed. Each function puts one into the outputs and compares it with the reference as a
-/// variant's: how many elements are wrong. Errors: it could not be made or compared.
+/// Artificial results. Each function puts one into the outputs, compares it with the reference like a variant's, and
+/// returns the number of wrong elements. Errors: it could not be made or compared.
 class NullResults {
  public:
   NullResults() = default;
@@ -30,8 +30,8 @@ class NullResults {
   [[nodiscard]] virtual Result<std::uint64_t> wrong_without_part_of(std::size_t input) = 0;
 };
 
-/// Whether the operation's check tells these results from a right one. Errors: (usage) it does not, with what that
-/// says of the operation, or the reference leaves elements unwritten; else those of `results`.
+/// Checks that the operation's check distinguishes these results from a right one. Errors: (usage) it does not, with
+/// the conclusion for the operation, or the reference leaves elements unwritten; else those of `results`.
 [[nodiscard]] Result<void> judge_null_results(const OperationProblem& operation, NullResults& results);
 
 }  // namespace pgtune::gpu

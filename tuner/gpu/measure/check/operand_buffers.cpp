@@ -27,7 +27,7 @@ CudaResult<OperandBuffers> OperandBuffers::allocate(const HelperKernels& kernels
     const std::string filling = fmt::format("filling the buffers of the operation '{}'", operation.operation().name);
     auto filled = buffers.fill(i, stream).and_then([&] { return check(cudaStreamSynchronize(stream), filling); });
     if (filled) continue;
-    // A kernel of the operation that faults is told by whoever is launched or waits next.
+    // A fault of the operation's kernel would be reported by the next launch or wait.
     CudaFailure failure = filled.error();
     if (is_kernel_fault(failure.code)) failure.call = filling;
     return tl::unexpected(std::move(failure));

@@ -25,14 +25,14 @@ namespace pgtune::gpu {
 /// The order of the guarded places.
 inline constexpr std::array kGuardedPlaces{MemoryEdge::kStart, MemoryEdge::kEnd};
 
-/// Memory that launches must leave alone.
+/// Memory that launches must not write.
 struct Guard {
   std::string place;  ///< as GuardZone's
   bool around_result = false;
   DeviceSpan span;
 };
 
-/// A buffer that launches leave as it is.
+/// A buffer that launches do not change.
 struct WatchedInput {
   std::string name;
   DeviceSpan span;
@@ -41,7 +41,7 @@ struct WatchedInput {
 
 class OperandBuffers {
  public:
-  /// What the operands hold. Copies and operands draw from streams of their own under the seed.
+  /// The content of the operands. Each copy and operand has its own random stream under the seed.
   struct Data {
     DataDistribution distribution = DataDistribution::kUniform;
     std::uint64_t seed = 0;
@@ -60,8 +60,7 @@ class OperandBuffers {
   /// GuardedMemory::allocate(). `driver` must outlive the buffers.
   [[nodiscard]] CudaResult<> add_guarded_places(const Driver& driver);
 
-  /// Where launches find their operands: copies(), then the guarded places, where there are any. Indices of the
-  /// functions below are into this.
+  /// The operands of launches: copies(), then the guarded places, if any. The functions below take indices into this.
   [[nodiscard]] std::vector<OperandSet> places() const;
   [[nodiscard]] std::size_t guarded_places() const { return guarded_.empty() ? 0 : kGuardedPlaces.size(); }
   [[nodiscard]] const OperandSet& place(std::size_t index) const;
@@ -80,7 +79,7 @@ class OperandBuffers {
   /// Enqueues poison into all guards of place `index`, and as poison_results().
   [[nodiscard]] CudaResult<> poison(std::size_t index, cudaStream_t stream) const;
 
-  /// What timed launches rotate over.
+  /// The copies of timed launches.
   [[nodiscard]] const std::vector<OperandSet>& copies() const { return copies_; }
   /// Whatever is timed on these operands is compared, and shares a LaunchMode.
   /// The buffers must outlive what has the rotation, and not move.
@@ -89,16 +88,16 @@ class OperandBuffers {
   void sweep_with(const L2Sweep& sweep) { sweep_ = &sweep; }
   [[nodiscard]] const HelperKernels& kernels() const { return *kernels_; }
   [[nodiscard]] const Data& data() const { return data_; }
-  /// What fill() draws from now on.
+  /// The data of fill() from now on.
   void set_data(const Data& data) { data_ = data; }
   /// Enqueues `pattern` into outputs and scratch of place `index`, and their data into buffers that launches read and
   /// write.
   [[nodiscard]] CudaResult<> poison_results(std::size_t index, std::uint32_t pattern, cudaStream_t stream) const;
-  /// Enqueues the writing of the outputs as they are.
+  /// Enqueues a rewrite of the outputs with their present content.
   [[nodiscard]] CudaResult<> rewrite_results(std::size_t index, cudaStream_t stream) const;
-  /// What launches must leave as it is.
+  /// The buffers that launches must not change.
   [[nodiscard]] std::vector<WatchedInput> watched_inputs(std::size_t index) const;
-  /// Launches read what they write, so that each needs its data anew.
+  /// Launches read buffers that they write, so each needs fresh data.
   [[nodiscard]] bool has_inout() const { return operation_->operation().has_inout(); }
   /// The operation's counts in the data that the copies hold, in the mean of the copies; waits for it.
   /// Precondition: the copies are filled.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the operands of a problem lie in memory: one set after the other, each buffer between guards. Pure arithmetic.
+// The layout of a problem's operands in memory: one set after the other, each buffer between guards. Pure arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct GuardZone {
 
 /// One copy: guard, buffer, guard, buffer, ..., guard. Buffers start at multiples of kBufferAlignment.
 struct OperandLayout {
-  std::vector<Extent> buffers;  ///< an absent one is where the one in its place is, or of no bytes
+  std::vector<Extent> buffers;  ///< an absent one is at its replacement, or has no bytes
   std::vector<GuardZone> guards;
   std::int64_t copy_bytes = 0;
 
@@ -34,10 +34,10 @@ struct OperandLayout {
 inline constexpr std::int64_t kBufferAlignment = 1024;
 inline constexpr std::int64_t kGuardBytes = 4096;
 
-/// What outputs, guards and padding hold before a launch: a quiet NaN no computation produces, in float32 as well as in
-/// both halves as float16 and bfloat16, so reads of it show in results and writes over it are seen. Every other byte of
-/// it is NaN as e4m3 and as e5m2. Integers have no NaN: there it is as odd a number as any, and what reads it adds it
-/// up wrongly unless it multiplies it by zero.
+/// The content of outputs, guards and padding before a launch: a quiet NaN that no computation produces, in float32 and
+/// in both halves as float16 and bfloat16. Reads of it thus show in results, and writes over it are found. Every other
+/// byte of it is NaN as e4m3 and as e5m2. Integers have no NaN: there it is an unusual number, and a read gives a wrong
+/// sum unless it is multiplied by zero.
 inline constexpr std::uint32_t kPoison = 0x7fc57fc5;
 /// Another poison of the same kind for each launch of 64 in a row: kPoison for launch 0.
 [[nodiscard]] constexpr std::uint32_t poison_of_launch(std::int64_t launch) {
@@ -51,7 +51,7 @@ inline constexpr std::uint32_t kPoison = 0x7fc57fc5;
 
 [[nodiscard]] OperandLayout operand_layout(const OperationProblem& operation);
 
-/// Puts what kernels are given in the place of absent buffers there: `places` are in the order of the buffers.
+/// Inserts the replacements of absent buffers: `places` are in the order of the buffers.
 template <typename Place>
 void put_in_place_of_absent(const OperationProblem& operation, std::vector<Place>& places) {
   for (std::size_t i = 0; i < operation.buffers.size(); ++i) {
@@ -60,9 +60,9 @@ void put_in_place_of_absent(const OperationProblem& operation, std::vector<Place
   }
 }
 
-/// How many operand sets the timed launches rotate over, so that launches find next to nothing of their operands in L2:
-/// enough that kRotatedL2s times the L2 passes before a set comes round again, one where a set alone is that large.
-/// Capped by a quarter of the free memory and by kMaxCopies (tiny problems then stay in L2, whoever computes them).
+/// The number of operand sets for timed launches, such that launches find almost none of their operands in L2. It is
+/// enough that kRotatedL2s times the L2 passes before a set is used again, and one if a set alone is that large.
+/// Limited to a quarter of the free memory and by kMaxCopies (tiny problems then stay in L2 for all contenders).
 [[nodiscard]] std::int64_t copy_count(std::int64_t operand_bytes, std::int64_t copy_bytes, std::int64_t l2_bytes,
                                       std::int64_t free_bytes);
 

@@ -26,10 +26,10 @@ std::uint64_t buffer_seed(std::uint64_t seed, std::size_t buffer) {
   return seed + (buffer + 1) * 0xa0761d6478bd642fULL;
 }
 
-/// Cubins by what they were compiled of: problems of one operation and dtype share theirs.
+/// Cubins by their sources: problems of one operation and dtype share them.
 class CompiledOnce {
  public:
-  /// Of the process.
+  /// The process's cubins.
   static CompiledOnce& instance() {
     static CompiledOnce cubins;
     return cubins;
@@ -54,7 +54,7 @@ class CompiledOnce {
   void keep(const CubinKey& key, const std::string& cubin) {
     const std::scoped_lock lock(mutex_);
     cubins_.emplace(key.hash(), cubin);
-    // Who cannot write there compiles again in the next process.
+    // If the folder is not writable, the next process compiles again.
     if (folder_) static_cast<void>(folder_->store(key, cubin, {}));
   }
 
@@ -241,7 +241,7 @@ CudaResult<> OperationKernels::judge(const OperandSet& operands, DataDistributio
   if (!operation_->has_residuals()) return {};
   const OperandSet inputs = as_before(operands);
   CudaResult<> ok;
-  // Anew, since whatever was launched meanwhile may have written anywhere.
+  // Again, because launches since may have written anywhere.
   if (inouts == InOutData::kFilled) ok = keep_initial(operands, distribution, seed, inouts, stream);
   if (ok) ok = clear(memory, stream);
   for (const ReferenceLaunch& pass : operation_->reference) {
@@ -263,7 +263,7 @@ CudaResult<> OperationKernels::keep_initial(const OperandSet& operands, DataDist
   const OperandSet initial = as_before(operands);
   for (std::size_t i = 0; i < initial_.size(); ++i) {
     if (initial_[i].bytes() == 0) continue;
-    // These alone: the operands' own arrays stay as launches left them, for whoever looks whether they did.
+    // Only these: the operands' own arrays stay unchanged, for later checks of them.
     CudaResult<> ok;
     if (operation_->buffers[i].pointers) {
       ok = fill_array(i, initial, stream);
@@ -302,7 +302,7 @@ CudaResult<> OperationKernels::launch(const ReferenceLaunch& launch, const Opera
     const auto buffer = static_cast<std::size_t>(argument.integer);
     switch (argument.kind) {
       case ReferenceArgumentKind::kBuffer:
-        // What kernels of templates are given in its place is none of its own.
+        // The replacement that templates' kernels receive is not the absent buffer's own memory.
         values.push_back(operation_->buffers.at(buffer).absent ? 0 : operands.buffers.at(buffer).address);
         break;
       case ReferenceArgumentKind::kValue:

@@ -17,22 +17,21 @@
 
 namespace pgtune::gpu {
 
-/// Where an operation's right values and their scales lie: those of all outputs one behind the other, packed.
+/// Addresses of an operation's right values and their scales: all outputs packed, one after the other.
 struct ReferenceMemory {
   std::uint64_t values = 0, scales = 0;
 };
 
-/// What launches find in buffers that they read and write: the data that fills them, whatever is there now, or what is
-/// there now.
+/// The content of buffers that launches read and write: the fill's data (even if changed since), or the present
+/// content.
 enum class InOutData { kFilled, kPresent };
 
 class OperationKernels {
  public:
-  /// What compile() makes is kept and looked for in `folder`, too, from now on and in this process.
+  /// From now on, compile() in this process also stores and finds its results in `folder`.
   static void keep_cubins_in(CubinCache folder);
-  /// The cubin for an NVRTC target such as "sm_90a"; needs no GPU. What was compiled before, by this process
-  /// or as keep_cubins_in() says, is not compiled again. Errors (usage): the source does not compile, with what the
-  /// compiler says.
+  /// The cubin for an NVRTC target such as "sm_90a"; needs no GPU. Reuses results of this process and of
+  /// keep_cubins_in(). Errors (usage): the source does not compile, with the compiler's message.
   [[nodiscard]] static Result<std::string> compile(const OperationProblem& operation, const std::string& architecture);
   /// Errors as compile(), and (usage) the source lacks a kernel. `driver` and `kernels` must outlive the result.
   [[nodiscard]] static Result<std::unique_ptr<OperationKernels>> create(const Driver& driver,
@@ -44,12 +43,12 @@ class OperationKernels {
   /// equal seeds give equal data.
   [[nodiscard]] CudaResult<> fill(const OperandSet& operands, DataDistribution distribution, std::uint64_t seed,
                                   cudaStream_t stream) const;
-  /// The addresses alone.
+  /// Only the addresses.
   [[nodiscard]] CudaResult<> fill_pointers(const OperandSet& operands, cudaStream_t stream) const;
-  /// As fill(), and over it the data of the operation's case of that index.
+  /// Like fill(), then the data of the operation's case of that index.
   [[nodiscard]] CudaResult<> fill_case(std::size_t index, const OperandSet& operands, DataDistribution distribution,
                                        std::uint64_t seed, cudaStream_t stream) const;
-  /// The same of those inputs alone that launches change.
+  /// The same for only those inputs that launches change.
   [[nodiscard]] CudaResult<> restore_inouts(const OperandSet& operands, DataDistribution distribution,
                                             std::uint64_t seed, cudaStream_t stream) const;
   /// The right results for these operands; kFilled is with the data of `seed`. Scales that no kernel writes are 1.
@@ -71,7 +70,7 @@ class OperationKernels {
 
  private:
   OperationKernels(const HelperKernels& kernels, OperationHandle operation, Module module);
-  /// What a launch changes is not there any more when the reference wants it; nor do pointers lead to where it is then.
+  /// Inputs that a launch changes are lost when the reference needs them, and pointers do not lead to their copies.
   [[nodiscard]] bool refers_elsewhere(const OperationBuffer& buffer) const;
   [[nodiscard]] CudaResult<> allocate_initial();
   [[nodiscard]] CudaResult<> fill_buffer(std::size_t index, const OperandSet& operands, DataDistribution distribution,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What of an operation's buffers needs no GPU: how exact results have to be, what the check's kernels take, laid out as
-// they read it, and what is counted in data. Knows nothing of CUDA, so that tests that run these kernels on the host
-// hand them the same.
+// The parts of an operation's buffers that need no GPU: the required accuracy, the arguments of the check's kernels in
+// their layout, and counts in data. Independent of CUDA, so that tests can run these kernels on the host with the same
+// arguments.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ struct ErrorBound {
 /// Of an output, as its operation says.
 [[nodiscard]] ErrorBound error_bound(const OperationBuffer& output);
 
-/// Stands for the error of an element that is NaN or wrongly infinite, as a multiple of its bound.
+/// Replaces the error of an element that is NaN or wrongly infinite, as a multiple of its bound.
 inline constexpr double kNotFiniteRatio = 1e30;
 
 /// Counters a comparison leaves in device memory; the layout is that of Comparison in kernels/comparison.cuh.
@@ -40,8 +40,8 @@ struct Comparison {
 };
 static_assert(sizeof(Comparison) == 48);
 
-/// A buffer of an operation as its kernels see it; the layout is that of Tensor in kernels/tensors.cuh. Dimensions of
-/// more than one element from the largest stride to the smallest.
+/// A buffer of an operation as an argument of its kernels; the layout is that of Tensor in kernels/tensors.cuh.
+/// Dimensions of more than one element from the largest stride to the smallest.
 struct Tensor {
   std::array<std::int64_t, kMaxBufferRank> extent{}, stride{}, packed{};
   std::int64_t stored = 0;
@@ -64,7 +64,7 @@ struct CountedBatch {
   std::int64_t runs = 0;  ///< that are there
   PointerBatch batch;
 };
-/// The pointers of `array`, into a buffer that begins at `into`.
+/// The pointers of `array` into a buffer that begins at `into`.
 [[nodiscard]] std::vector<CountedBatch> pointer_batches(const OperationBuffer& array, std::uint64_t into);
 
 static_assert(sizeof(ErrorBound) == 4 * sizeof(double) + sizeof(std::int64_t));

@@ -32,9 +32,9 @@ double standard_error(std::vector<double> values, double median) {
   return kDeviationOfMad * kErrorOfMedian * middle_of(values) / std::sqrt(count);
 }
 
-/// What the host takes between the events would count as the kernel's time, and the shorter what runs before them is,
-/// the more: writing D over takes less than rewriting it. So the stream is held for longer than a launch of a few
-/// kernels takes to enqueue, and still longer where that was not enough.
+/// The host's time between the events would count as the kernel's time, the more so the shorter the work before them
+/// is: overwriting D takes less time than rewriting it. So the stream is held for longer than enqueueing a launch of a
+/// few kernels takes, and longer again if that was not enough.
 constexpr std::chrono::microseconds kFirstHold{50}, kLongestHold{2000};
 
 }  // namespace
@@ -81,7 +81,7 @@ CudaResult<> Verification::examine() {
 std::int64_t Verification::left() const { return request_->launches + static_cast<std::int64_t>(copies()) - poisoned_; }
 
 CudaResult<> Verification::judge_first_launches() {
-  // In turn, so that each finds other data than the one before.
+  // In turn, so that each launch has other data than the one before.
   for (std::size_t copy = 0; copy < copies(); ++copy) {
     if (auto ok = launch(copy, D::kPoisoned); !ok) return ok;
   }
@@ -112,7 +112,7 @@ CudaResult<> Verification::launch_in_turn() {
   return {};
 }
 
-/// What is left of the launches where turns would ask for another reference each time: one set after the other.
+/// The remaining launches, one set after the other, because turns would need another reference each time.
 CudaResult<> Verification::launch_set_by_set() {
   if (!set_by_set()) return {};
   const auto count = static_cast<std::int64_t>(copies());
@@ -180,7 +180,7 @@ CudaResult<> Verification::compare_times() {
 CudaResult<> Verification::judge_cases() {
   constexpr std::size_t kCopy = 0;
   const std::vector<std::string> cases = launches_->cases();
-  // Times of the usual data alone are told.
+  // Only times of the usual data are reported.
   const std::vector<double> usual_s = poisoned_s_;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const std::string when = fmt::format("in the case '{}'", cases[i]);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The second check of a finalist, after it was timed and under the same conditions, with the module, the workspace and
-// the graphs it was timed with: what is right once, on one data set and over a fresh D, may be wrong or do less work
-// later.
+// The second check of a finalist, after timing and under the same conditions, with the same module, workspace and
+// graphs. A kernel that is right once, on one data set and over a fresh D, may be wrong or do less work later.
 #pragma once
 
 #include <chrono>
@@ -27,9 +26,9 @@ class LaunchesToVerify {
   virtual ~LaunchesToVerify() = default;
 
   [[nodiscard]] virtual std::size_t copies() const = 0;
-  /// Launches read what they write, so that each needs its data anew.
+  /// Launches read buffers that they write, so each needs fresh data.
   [[nodiscard]] virtual bool has_inout() const = 0;
-  /// What the operation's cases are called.
+  /// The names of the operation's cases.
   [[nodiscard]] virtual std::vector<std::string> cases() const = 0;
 
   /// Fills every copy with data under `seed`: copy `i` as copy `i` % `sets`.
@@ -43,17 +42,17 @@ class LaunchesToVerify {
   [[nodiscard]] virtual CudaResult<> poison(std::size_t copy, std::uint32_t pattern) = 0;
   /// Writes D of `copy` as it is, so that caches are as after poison().
   [[nodiscard]] virtual CudaResult<> rewrite(std::size_t copy) = 0;
-  /// One launch, which is waited for; seconds, where the host enqueued it before the GPU could wait for it.
+  /// One launch, which is waited for; returns seconds if the host enqueued it before the GPU had to wait.
   [[nodiscard]] virtual CudaResult<std::optional<double>> launch(std::size_t copy) = 0;
   /// Launches as they are timed, back to back, `turns` times over the copies, and waits for them.
   [[nodiscard]] virtual CudaResult<> launch_as_timed(std::int64_t turns) = 0;
 
   /// Computes the reference of what `copy` holds.
   [[nodiscard]] virtual CudaResult<> refer_to(std::size_t copy) = 0;
-  /// What is wrong with the result in `copy`, whose D held `poison` before, by the present reference, and what else was
-  /// written to; empty where nothing is.
+  /// The faults of the result in `copy`, whose D had `poison` before, by the present reference, and other changed
+  /// memory; empty if there are none.
   [[nodiscard]] virtual CudaResult<std::string> fault(std::size_t copy, std::uint32_t poison) = 0;
-  /// Guards of `copy` that changed; empty where none did.
+  /// Guards of `copy` that changed; empty if none did.
   [[nodiscard]] virtual CudaResult<std::string> guard_fault(std::size_t copy) = 0;
   /// Checksums of the results in copy `first` and in every `step`-th after it, of what the present reference judges.
   [[nodiscard]] virtual CudaResult<std::vector<std::uint64_t>> sums(std::size_t first, std::size_t step) = 0;
@@ -88,7 +87,7 @@ class Verification {
  private:
   enum class D { kPoisoned, kHeld };
 
-  /// Each step ends with an outcome in report_ where it finds a fault.
+  /// Each step that finds a fault sets an outcome in report_.
   [[nodiscard]] CudaResult<> examine();
   [[nodiscard]] CudaResult<> judge_first_launches();
   [[nodiscard]] CudaResult<> launch_in_turn();
@@ -132,7 +131,7 @@ class Verification {
   std::vector<std::int64_t> last_;       ///< beside the copies: the last launch over a poisoned D
   std::vector<std::uint64_t> expected_;  ///< beside the sets: checksums of the first results
   std::optional<std::size_t> referred_;  ///< the set that the present reference is of
-  bool sets_are_judged_alike_ = true;    ///< data make the same elements nobody's concern in all that were seen
+  bool sets_are_judged_alike_ = true;    ///< all data seen so far exclude the same elements from the check
   std::vector<double> poisoned_s_, held_s_;
   protocol::VerifyReport report_;
 };

@@ -20,7 +20,7 @@ constexpr double kChunk_s = 20e-3;
 
 CudaResult<Event> create_blocking_event() {
   cudaEvent_t event = nullptr;
-  // The thread that waits leaves its core to the one that reads the sensors.
+  // The waiting thread leaves its core to the one that reads the sensors.
   return check(cudaEventCreateWithFlags(&event, cudaEventBlockingSync), "creating an event").map([&] {
     return Event(event);
   });

@@ -50,7 +50,7 @@ class EnergyLoad {
   EnergyLoad(const EnergyLoad&) = delete;
   EnergyLoad& operator=(const EnergyLoad&) = delete;
 
-  /// The load has ended by itself; stop() says why.
+  /// Whether the load has ended by itself; stop() returns the reason.
   [[nodiscard]] bool failed() const { return failed_; }
   /// The mean clock is measured from the first to the second call, each as of the next chunk to be enqueued.
   void start_clock() { clock_wanted_[0] = true; }

@@ -37,7 +37,7 @@ Result<void> check_request(const protocol::EnergyRequest& request) {
                           request.window_s, request.lead_in_s, request.max_uncertainty));
 }
 
-/// What the sensors say beside the counter's edges.
+/// Sensor values other than the counter's edges.
 struct Edge {
   double time_s = 0;  ///< of the throttle times
   ThrottleTimes throttle;
@@ -123,7 +123,7 @@ Result<EnergyTracker::Signal> EnergyTracker::before_window(const EnergyStep& ste
   period_s_ = middle_of(periods_s_);
   gap_s_ = middle_of(gaps_s_);
   if (window_s_ < shortest_window_s()) return too_short();
-  // Each edge gets half of what the window may be wrong by. One in a slow reading is passed over.
+  // Each edge gets half of the window's permitted error. An edge in a slow reading is skipped.
   if (step.gap_s <= max_uncertainty_ * window_s_ / 2) {
     start_ = step;
     return Signal::kStarted;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Watches the GPU's power sensors over one energy window, whatever runs meanwhile. Clock and sensors are injected. The
-// energy counter moves in steps: between two steps nothing is known, so a window starts and ends at one.
+// Watches the GPU's power sensors over one energy window, independent of the load. Clock and sensors are injected. The
+// energy counter changes in steps and says nothing between them, so a window starts and ends at a step.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace pgtune::gpu {
 /// One reading of the counter.
 struct EnergyReading {
   double time_s = 0;               ///< middle of the reading, on the host's clock
-  std::optional<double> energy_j;  ///< nothing where the reading failed
+  std::optional<double> energy_j;  ///< nothing if the reading failed
 };
 
 /// A step of the counter, seen between two readings.
@@ -82,14 +82,14 @@ struct EnergySensors {
 };
 
 struct WatchedEnergy {
-  EnergyWindow window;            ///< without what only the load knows: launches, their time and clock
+  EnergyWindow window;            ///< without the load's data: launches, their time and clock
   double start_s = 0, end_s = 0;  ///< of the window, on the sensors' clock
 };
 
-/// Hears of every reading before anything else is read; an error ends the watch.
+/// Receives every reading before anything else is read; an error ends the watch.
 using EnergyListener = std::function<Result<void>(EnergyTracker::Signal)>;
 
-/// Waits for the request's lead-in, then for its window; the contender is the caller's business. Errors: as
+/// Waits for the request's lead-in, then for its window; the caller runs the contender. Errors: as
 /// EnergyTracker::add(); environment where the GPU has no energy counter; usage where a duration or uncertainty makes
 /// no sense; the listener's.
 [[nodiscard]] Result<WatchedEnergy> watch_energy(const protocol::EnergyRequest& request, const EnergySensors& sensors,
