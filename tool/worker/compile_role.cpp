@@ -44,8 +44,8 @@ class MemoryLimit {
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
   /// Starts a new peak.
   void forget_peak() const;
-  /// The process has come so near the limit since forget_peak() that a failure may be put down to it. Where the kernel
-  /// does not let a process forget, since its start.
+  /// Whether memory came so near the limit since forget_peak() that it may explain a failure. If the kernel does not
+  /// support resetting the peak, since the process's start.
   [[nodiscard]] bool nearly_reached() const;
 
  private:

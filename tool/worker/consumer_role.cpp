@@ -94,7 +94,7 @@ bool look_up(void* library, const char* name, Function& function) {
 
 using Pointers = std::array<void*, kMaxBuffers>;
 
-/// In the operation's order, as the consumer takes them.
+/// In the operation's order, which the consumer expects.
 Pointers pointers_of(const gpu::OperandSet& set) {
   Pointers out{};
   for (std::size_t i = 0; i < set.buffers.size(); ++i) out.at(i) = gpu::device_pointer(set.buffers[i].address);
@@ -152,7 +152,7 @@ gpu::CudaResult<> ExportedLaunch::launch(std::size_t copy, cudaStream_t stream) 
 class ConsumerRole final : public Service {
  public:
   /// Opens `library` and has it load its kernels into the GPU. Errors (environment): the GPU cannot be used, or the
-  /// library says so.
+  /// library reports an error.
   [[nodiscard]] static Result<std::unique_ptr<ConsumerRole>> open(const std::string& gpu, const std::string& library);
 
   [[nodiscard]] protocol::Hello hello() const override;
@@ -267,7 +267,7 @@ CudaResult<protocol::ConsumerReport> ConsumerRole::check(const protocol::Consume
   if (!ran) return pass_on(ran);
   const auto expected = read_results(buffers->copies()[0]);
   if (!expected) return pass_on(expected);
-  // Where there is no memory for one set more, the start of a plain buffer has to do.
+  // If there is no memory for another set, the start of a plain buffer is used.
   static_cast<void>(buffers->add_guarded_places(driver_));
 
   protocol::ConsumerReport report;

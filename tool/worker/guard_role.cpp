@@ -34,9 +34,9 @@ class ParentWatch {
   /// Errors (environment): the kernel refuses.
   [[nodiscard]] static Result<ParentWatch> start();
 
-  /// Waits until it is time to end, or for `patience` (without one: for ever); true when it is time. That is the end of
-  /// standard input, which comes with the parent's however it ends; SIGTERM, SIGHUP or SIGQUIT; and SIGINT, but only
-  /// once the parent is gone: a Ctrl-C is the parent's to answer.
+  /// Waits until it is time to end, or for `patience` (without one: no limit); true if it is time. It is time at the
+  /// end of standard input, which any end of the parent closes; at SIGTERM, SIGHUP or SIGQUIT; and at SIGINT once the
+  /// parent has ended, as the parent handles a Ctrl-C.
   [[nodiscard]] bool wait(std::optional<std::chrono::milliseconds> patience);
 
  private:
@@ -134,7 +134,7 @@ Result<void> guard_clocks(const WorkerOptions& options, LineChannel& channel) {
   Result<ParentWatch> watch = ParentWatch::start();
   if (!watch) return tl::unexpected(std::move(watch.error()));
   const Result<gpu::ClockLock> lock = open_lock(options.gpu);
-  if (watch->wait(std::chrono::milliseconds(0))) return {};  // nobody wants the lock any more
+  if (watch->wait(std::chrono::milliseconds(0))) return {};  // the lock is no longer needed
   const Result<gpu::LockedClock> locked =
       lock.and_then([&](const gpu::ClockLock& opened) { return lock_clocks(opened, options, *watch); });
   if (!locked) {

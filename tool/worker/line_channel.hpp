@@ -13,7 +13,7 @@ namespace pgtune::worker {
 
 class LineChannel {
  public:
-  /// Does not own the descriptors. Lines longer than `max_line_bytes` are an error of whoever sends them.
+  /// Does not own the descriptors. Lines longer than `max_line_bytes` are an error of the sender.
   LineChannel(int input, int output, std::size_t max_line_bytes)
       : input_(input), output_(output), max_line_bytes_(max_line_bytes) {}
 
@@ -21,7 +21,7 @@ class LineChannel {
   /// its sender died while writing). Errors: a line that is too long, a failing read.
   [[nodiscard]] Result<std::optional<std::string>> read_line();
 
-  /// Writes the line and a newline. Errors: nobody reads any more.
+  /// Writes the line and a newline. Errors: the reader has closed.
   [[nodiscard]] Result<void> write_line(std::string_view line);
 
  private:

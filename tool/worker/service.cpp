@@ -60,7 +60,7 @@ Error refuse(LineChannel& channel, Error cause) {
   if (!line || !*line) return cause;
   const Result<protocol::Request> request = protocol::decode_request(**line);
   if (!request) return cause;
-  // Nobody left to hear it is no second error: the cause is returned all the same.
+  // A closed reader is no second error: the cause is returned nevertheless.
   std::ignore = channel.write_line(protocol::encode(protocol::Reply{request->id, tl::unexpected(cause), false}));
   return cause;
 }

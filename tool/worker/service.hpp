@@ -25,7 +25,7 @@ class Service {
   [[nodiscard]] virtual protocol::Hello hello() const = 0;
   /// The reply's body.
   [[nodiscard]] virtual Result<nlohmann::json> handle(const protocol::Request& request) = 0;
-  /// Whether this process has become useless (a sticky CUDA error): it ends after the reply that says so.
+  /// Whether this process can no longer work (a sticky CUDA error): it ends after the reply with that flag.
   [[nodiscard]] virtual bool context_lost() const = 0;
 };
 

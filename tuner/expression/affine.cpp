@@ -62,7 +62,7 @@ class Walk {
     }
   }
 
-  /// Of a node whose value is not affine in what it depends on.
+  /// For a node with a value that is not affine in its names.
   bool offends(std::uint32_t index) {
     std::vector<std::uint32_t> places;
     tree_.collect_places(index, places);

@@ -13,7 +13,7 @@
 
 namespace pgtune::space {
 
-/// Where step programs find and leave values: named places, and what the programs need for themselves.
+/// The memory of step programs: named places for values, and the programs' temporaries.
 class StepMemory {
  public:
   StepMemory();
@@ -46,13 +46,13 @@ class StepProgram {
     std::optional<std::uint32_t> target;
   };
 
-  /// Of `steps` in their order. A target whose value follows from what is known becomes known to later programs.
+  /// Compiles `steps` in order. A target with a value that follows from known ones becomes known to later programs.
   [[nodiscard]] static StepProgram compile(std::span<const Step> steps, StepMemory& memory);
 
   enum class End { kPassed, kRejected, kFault };
   /// Runs on StepMemory::values() up to the first rule that is zero, or that faults: Expression::evaluate() tells how.
   [[nodiscard]] End run(std::int64_t* values) const;
-  /// Whether a rule is certainly zero, on StepMemory::bounds(). Where bounds cannot tell, or something faults, no.
+  /// Whether a rule is certainly zero, on StepMemory::bounds(). False if bounds do not decide it, or a step fails.
   [[nodiscard]] bool hopeless(Bounds* bounds) const;
   /// It does nothing and always passes.
   [[nodiscard]] bool is_empty() const { return code_.size() <= kEnds; }

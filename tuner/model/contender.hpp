@@ -17,8 +17,8 @@ struct BaselineAlgorithm {
 
 using Contender = std::variant<Variant, BaselineAlgorithm>;
 
-// What a contender is, or null where it is the other. The same for contenders of whom more is known than the variant
-// (protocol::BuiltContender, db::ContenderRow).
+// The contender's variant or algorithm, or null if it is the other. The same for contenders with more data than the
+// variant (protocol::BuiltContender, db::ContenderRow).
 
 template <typename OfVariant>
 [[nodiscard]] const OfVariant* variant_of(const std::variant<OfVariant, BaselineAlgorithm>& contender) {

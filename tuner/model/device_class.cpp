@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kGib = 1U << 30;
 
-/// Of a record that may be somebody else's: what no GPU has is unknown.
+/// For a record that may be untrusted: values that no GPU has count as unknown.
 int rounded(double value) {
   constexpr double kMost = 1e9;
   return value > 0 && value < kMost ? static_cast<int>(std::lround(value)) : 0;

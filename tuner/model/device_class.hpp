@@ -21,8 +21,8 @@ struct DeviceClass {
   int power_limit_w = 0;      ///< enforced, rounded; 0: unknown
   std::string mig_profile;    ///< "1g.18gb"; empty: the whole GPU
   std::string driver_branch;  ///< "580"
-  /// Where the memory or the power limit is unknown, the board's UUID: nobody can say that another board is like it, so
-  /// the class has this one alone. Otherwise empty.
+  /// The board's UUID if the memory or the power limit is unknown: then no other board is known to be equal, and the
+  /// class has only this one. Otherwise empty.
   std::string only_board;
 
   PGTUNE_FIELDS(name, compute_major, compute_minor, sm_count, memory_gib, power_limit_w, mig_profile, driver_branch,

@@ -31,8 +31,8 @@ struct OtherProcesses {
   friend bool operator==(const OtherProcesses&, const OtherProcesses&) = default;
 };
 
-/// The others among all that NVML lists while the processes `own_pids` hold a context. Where it lists none of these,
-/// one of the list is pgtune's all the same, if there are any.
+/// The other processes in NVML's list while the processes `own_pids` hold a context. If it lists none of these, one of
+/// the list still is pgtune's, if there are any.
 [[nodiscard]] OtherProcesses other_processes(std::vector<GpuProcess> all, const std::vector<int>& own_pids);
 
 }  // namespace pgtune

@@ -15,7 +15,7 @@ namespace pgtune {
 struct OperationProblem;
 struct Problem;
 
-/// Who computes a baseline.
+/// The library that computes a baseline.
 enum class BaselineLibrary {
   kCublasLt,
   kCublas,  ///< of groups alone: one call for all of them
@@ -54,7 +54,7 @@ struct ProductGeometry {
 /// Precondition: the product is one of the problem's, which has passed check_operation_problem().
 [[nodiscard]] ProductGeometry product_geometry(const LibraryProduct& product, const OperationProblem& problem);
 
-/// The product of a group with so many rows, or all products of a batch, as a GEMM: types, extents, layout and leading
+/// The product of a group with `rows` rows, or all products of a batch, as a GEMM: types, extents, layout and leading
 /// dimensions. Errors (usage): buffers, extents, strides or types that make no such product.
 [[nodiscard]] Result<Problem> gemm_of(const LibraryProduct& product, const OperationProblem& problem,
                                       std::int64_t rows);

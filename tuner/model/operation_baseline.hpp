@@ -45,7 +45,7 @@ using OperationBaseline = std::variant<LibraryProduct, TemplateBaseline, GemmBas
 void to_json(nlohmann::json& json, const OperationBaseline& value);
 void from_json(const nlohmann::json& json, OperationBaseline& value);
 
-/// The first of them where it is such a one; null where it is not.
+/// The first of them if it has this type; otherwise null.
 [[nodiscard]] const GemmBaseline* find_gemm_baseline(const std::vector<OperationBaseline>& baselines);
 
 /// Errors (usage): a product that is none of the problem's buffers, a template without a name.

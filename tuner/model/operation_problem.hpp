@@ -37,7 +37,7 @@ enum class FillKind { kData, kNormal, kUniform, kConstant, kIntegers, kKernel, k
 enum class ReferenceArgumentKind {
   kBuffer,  ///< the buffer's address
   kValue,   ///< of an output: where its right values go, one double an element, packed
-  kScale,   ///< of an output: the unit of its error bound, one float an element, packed; negative: nobody's concern
+  kScale,   ///< of an output: the unit of its error bound, one float an element, packed; negative: not checked
   kInt64,
   kFloat32,
   kFloat64,
@@ -117,7 +117,7 @@ struct OperationBuffer : DeclaredBuffer {
   /// Elements that have an index, and elements of memory from the first to the last of these, or to the end of `room`.
   [[nodiscard]] std::int64_t elements() const;
   [[nodiscard]] std::int64_t stored_elements() const;
-  /// Of memory that is its own.
+  /// For a buffer with its own memory.
   [[nodiscard]] std::int64_t bytes() const {
     return absent ? 0 : stored_elements() * (pointers ? kPointerBytes : element_bytes(type));
   }
@@ -185,7 +185,7 @@ struct OperationProblem {
   std::vector<OperationBaseline> baselines;  ///< the fairest first; kCopyBaseline follows of itself
   double flops = 0, bytes = 0;               ///< of one launch, beside what the counts add
   std::vector<OperationCount> counts;
-  std::string unit;         ///< "GB/s" or "TFLOP/s": what its speed is told in
+  std::string unit;         ///< "GB/s" or "TFLOP/s": the unit of its speed
   bool has_dtypes = false;  ///< the problem's dtype means something
 
   [[nodiscard]] std::optional<double> find_scalar(std::string_view scalar) const;
@@ -201,7 +201,7 @@ struct OperationProblem {
   [[nodiscard]] const OperationBuffer* only_output() const;
   /// This, with what a library computes in the place of the reference. Precondition: there is such a result.
   [[nodiscard]] OperationProblem with_lesser_result() const;
-  /// Of one launch, with what the counts add: as they were counted, else as they are expected to be.
+  /// For one launch, including the counts: measured ones, else the expected ones.
   [[nodiscard]] double launch_flops() const;
   [[nodiscard]] double launch_bytes() const;
 
@@ -211,9 +211,9 @@ struct OperationProblem {
   friend bool operator==(const OperationProblem&, const OperationProblem&) = default;
 };
 
-/// Errors (usage): what somebody else wrote cannot be executed: too many buffers, an extent or stride that makes a
-/// buffer overflow, elements that share memory, an argument that names no buffer, a baseline that is no product of
-/// them, pointers that leave their buffer. Whatever passes may be handed to a worker.
+/// Checks an untrusted problem. Errors (usage): it cannot be executed: too many buffers, an extent or stride that makes
+/// a buffer overflow, elements that share memory, an argument that names no buffer, a baseline that is no product of
+/// them, pointers that leave their buffer. A problem that passes may be sent to a worker.
 [[nodiscard]] Result<void> check_operation_problem(const OperationProblem& problem);
 
 /// Errors (usage): counts that make a launch's flops negative, or its bytes less than 1.

@@ -106,7 +106,7 @@ Result<void> check_pointers(const OperationBuffer& array, const OperationProblem
     if (run.count < 1 || run.count > kMaxPointers - count || run.repeats < 1 ||
         run.repeats > (kMaxPointers - count) / run.count)
       return no_pointers(array, fmt::format("there are 1 to {} of them", kMaxPointers));
-    // Nobody would look at these numbers, and the worker turns them into bytes.
+    // These numbers are checked nowhere else, and the worker turns them into bytes.
     if ((run.count == 1 && run.step != 0) || (run.repeats == 1 && run.stride != 0))
       return no_pointers(array, "what comes but once has no step");
     if (auto ok = check_run(array, run, count, target); !ok) return ok;

@@ -40,8 +40,8 @@ struct PointerArray {
 /// Few runs that say the same: those that a walk from the first to the last finds, and their repetitions.
 [[nodiscard]] std::vector<PointerRun> runs_of(const std::vector<std::int64_t>& elements);
 
-/// Of a buffer that is such an array. Errors (usage): more or fewer pointers than it has elements, one that leaves its
-/// buffer, or is aligned to less than is promised, pointers to pointers.
+/// Checks a buffer that is such an array. Errors (usage): more or fewer pointers than it has elements, one that leaves
+/// its buffer, or is aligned to less than is promised, pointers to pointers.
 [[nodiscard]] Result<void> check_pointers(const OperationBuffer& array, const OperationProblem& problem);
 
 }  // namespace pgtune

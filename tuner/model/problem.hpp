@@ -67,7 +67,7 @@ struct Problem {
   [[nodiscard]] std::vector<ProblemFact> facts() const;
   /// The type that an operand has in memory. Precondition: it is no workspace, and the problem has it.
   [[nodiscard]] ElementType type_of(Operand operand) const;
-  /// Of a float32 argument: of GEMM alpha and beta. 0 where there is none of the name.
+  /// The value of a float32 argument; for GEMM alpha and beta. 0 if there is none of the name.
   [[nodiscard]] double scalar(std::string_view name) const;
   /// Whether the reference, fills and tolerances are those of its operation's author. GEMM's are part of pgtune: they
   /// end, and have derived bounds.
@@ -97,14 +97,14 @@ struct Problem {
   [[nodiscard]] std::int64_t bias_bytes() const { return epilogue.bias ? n * element_bytes(type_of_c()) : 0; }
   /// Bytes of A, B and D (and of C where beta != 0), all batches, and of the bias; of an operation, of its buffers.
   [[nodiscard]] std::int64_t operand_bytes() const;
-  /// Floating-point operations by the usual convention, 2*M*N*K*batch; integer ones count the same. Of an operation as
-  /// it says.
+  /// Floating-point operations by the usual convention, 2*M*N*K*batch; integer ones count the same. An operation
+  /// defines its own.
   [[nodiscard]] double flops() const;
   /// Bytes that a launch has to read and write at least.
   [[nodiscard]] double traffic_bytes() const;
   /// What a launch that takes so long reaches, in speed_unit().
   [[nodiscard]] double speed(double time_s) const;
-  [[nodiscard]] std::string_view speed_unit() const;  ///< "TFLOP/s", or what the operation is told in, such as "GB/s"
+  [[nodiscard]] std::string_view speed_unit() const;  ///< "TFLOP/s", or the operation's unit, such as "GB/s"
   [[nodiscard]] std::string layout() const;           ///< "nn", "nt", "tn" or "tt"
   [[nodiscard]] std::string shape() const;            ///< "4096x4096x4096"; of an operation "M=4096,N=8192"
   /// Canonical text; equal exactly when problems are equal. E.g. "f32 nn 4096x4096x4096 b1 ld4096,4096,4096 a1 b0".

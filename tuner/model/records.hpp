@@ -43,8 +43,7 @@ struct DeviceInfo {
   [[nodiscard]] std::string driver_branch() const;
   /// Compute capability times ten: 90 for sm_90a.
   [[nodiscard]] std::int64_t arch_number() const { return std::int64_t{compute_major} * 10 + compute_minor; }
-  /// Plausibility of what somebody else may have written. Errors (database): a negative number, or one that is not
-  /// finite.
+  /// Checks an untrusted record. Errors (database): a negative number, or one that is not finite.
   [[nodiscard]] Result<void> validate() const;
 };
 
@@ -74,12 +73,12 @@ enum class Stage {
   kRace,
   kFinal,
   kSteady,   ///< one settled sample of the baseline, first of all: whether the problem meets the power cap
-  kConfirm,  ///< whom a final of settled samples chose, measured again in rounds that did not choose
+  kConfirm,  ///< the choice of a final of settled samples, measured again in rounds that did not choose
 };
 /// "screen", "floor", "race", "final", "steady", "confirm".
 [[nodiscard]] EnumTable<Stage> enum_table(Stage stage);
 
-/// Whether a sample can have so many launches, and can have taken so long.
+/// Whether a sample can have this number of launches, and this duration.
 [[nodiscard]] bool is_launch_count(std::int64_t launches);
 [[nodiscard]] bool is_sample_time(double time_s);
 
@@ -92,12 +91,12 @@ struct Sample {
   double time_s = 0;       ///< the whole sample
   double sm_clock_hz = 0;  ///< mean over the sample as measured on the GPU; 0 where it was not
   bool graph = false;      ///< the launches came from CUDA graphs
-  /// From NVML, absent where it does not say (and in screening, whose samples are too short for its counters): the
-  /// temperature at the sample's end, and for how long of the sample with its lead-in the driver held the clocks down
-  /// for the power cap, and for heat or power brake.
+  /// From NVML: the temperature at the sample's end, and the time within the sample and its lead-in during which the
+  /// driver reduced the clocks for the power cap, and for heat or power brake. Absent if NVML does not report it, and
+  /// in screening, whose samples are too short for its counters.
   std::optional<double> temperature_c = {}, power_cap_s = {}, thermal_s = {};
-  /// Of a settled sample: how long the same launches ran right before it, until the clock stood still, and the mean
-  /// power over it where the energy counter steps often enough to say. Absent from other samples.
+  /// For a settled sample: the time that the same launches ran right before it, until the clock was stable, and its
+  /// mean power if the energy counter steps often enough. Absent from other samples.
   std::optional<double> lead_in_s = {}, power_w = {};
 
   PGTUNE_FIELDS(stage, round, position, launches, time_s, sm_clock_hz, graph, temperature_c, power_cap_s, thermal_s,
@@ -120,7 +119,7 @@ struct AlgorithmReport {
   friend bool operator==(const AlgorithmReport&, const AlgorithmReport&) = default;
 };
 
-/// Ends the name of a library whose product alone was timed, of operands that somebody had laid out for it.
+/// The suffix of a library's name if only its product was timed, with operands in its layout.
 inline constexpr std::string_view kLaidOutBefore = ", operands laid out before";
 
 /// What a problem could be compared with beside the baseline that it is compared with.
@@ -141,7 +140,7 @@ struct BaselineReport {
   std::vector<AlgorithmReport> algorithms;
   int first = 0, best = 0;
   std::int64_t buffer_copies = 1;  ///< operand sets the samples rotate over
-  bool in_graphs = false;          ///< launches of whoever is compared come in CUDA graphs from the start
+  bool in_graphs = false;          ///< launches of all contenders are in CUDA graphs from the start
   std::uint64_t data_seed = 0;
   /// "1008x1008x1008" where cuBLASLt has no algorithm for the problem's own extents and was timed on these, with zeros
   /// added; else empty.
@@ -152,11 +151,11 @@ struct BaselineReport {
   /// Why variants were checked in memory with other memory around it, so that not every far access out of bounds
   /// faults; else empty.
   std::string unguarded = {};
-  /// Of an operation with several baselines: which of them this is, in their order with the copy last, and the others.
-  /// Of a GEMM with operands that are copied: the product alone.
+  /// For an operation with several baselines: the index of this one, in their order with the copy last, and the others.
+  /// For a GEMM with copied operands: the product alone.
   int place = 0;
   std::vector<OtherBaseline> others = {};
-  /// Of an operation's counts: what they are in the data, in the mean of the copies.
+  /// An operation's counts in the data, as the mean over the copies.
   std::vector<NamedScalar> counts = {};
 
   PGTUNE_FIELDS(library, algorithms, first, best, buffer_copies, (in_graphs, kUnlessDefault), data_seed,
@@ -179,7 +178,7 @@ struct CheckReport {
   friend bool operator==(const CheckReport&, const CheckReport&) = default;
 };
 
-/// A variant is cut in screening whose samples take this many times as long as the best one's so far, or longer.
+/// A variant is cut in screening if its samples take at least this many times as long as the best one's so far.
 inline constexpr double kClearlySlower = 1.5;
 
 /// Check and screening of one variant.

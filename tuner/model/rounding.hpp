@@ -11,11 +11,11 @@
 
 namespace pgtune {
 
-/// Of float32 sums of K products, each operation rounded with error up to `unit_roundoff`, in units of S. `further`:
-/// roundings beside those of the sum.
+/// The error of float32 sums of K products, each operation rounded with error up to `unit_roundoff`, in units of S.
+/// `further`: roundings in addition to those of the sum.
 [[nodiscard]] double summation_bound(std::int64_t k, double unit_roundoff, int further = 4);
 
-/// Of sums of K products in the arithmetic of `dtype`, in units of S, the sum of the products' magnitudes.
+/// The error of sums of K products in the arithmetic of `dtype`, in units of S, the sum of the products' magnitudes.
 [[nodiscard]] double sum_error(Dtype dtype, std::int64_t k, int further = 4);
 
 /// The same where each `block` of products is summed in that arithmetic, multiplied by a float32 factor of its own and

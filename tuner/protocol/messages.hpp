@@ -73,7 +73,7 @@ struct TrialDone {
 
 using Event = std::variant<BuildDone, TrialDone>;
 
-/// Somebody who gets a sample in every round. Its JSON is a BuiltVariant's, or {"baseline_algorithm": index}.
+/// A contender, which gets a sample in every round. Its JSON is a BuiltVariant's, or {"baseline_algorithm": index}.
 using BuiltContender = std::variant<BuiltVariant, BaselineAlgorithm>;
 [[nodiscard]] Contender contender_of(const BuiltContender& built);
 
@@ -115,7 +115,7 @@ struct VerifyRequest {
 
 struct VerifyReport {
   Outcome outcome;
-  std::int64_t launches = 0;  ///< over a D poisoned anew whose results were compared
+  std::int64_t launches = 0;  ///< over a freshly poisoned D, with compared results
   std::int64_t copies = 0;    ///< operand copies they went over
   /// Launches on the same operands gave the same bits. Otherwise results differ inside the error bound.
   bool deterministic = true;
@@ -146,7 +146,7 @@ struct ConsumerRequest {
   Problem problem;
   BuiltVariant built;
   double launch_s = 0;  ///< about what a launch takes
-  /// Of samples at the power cap, in which the program's calls are timed once more; 0: they are not.
+  /// Duration of samples at the power cap, in which the program's calls are timed again; 0: they are not.
   double sample_s = 0, settle_s = 0;
 
   PGTUNE_FIELDS(entry, problem, built, launch_s, sample_s, settle_s)
@@ -189,7 +189,7 @@ struct PrepareRequest {
   Conditions conditions;
   /// Set by WorkerDevice alone, where it replaces a worker: the baseline is taken over and not looked for again.
   std::optional<KnownBaseline> known = {};
-  /// Of the operation's template baselines, in their order; one that has none here is not available.
+  /// Builds of the operation's template baselines, in their order; a baseline without one is not available.
   std::vector<BaselineBuild> builds = {};
 
   PGTUNE_FIELDS(problem, conditions, known, builds)

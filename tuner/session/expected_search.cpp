@@ -8,7 +8,7 @@
 namespace pgtune::session {
 namespace {
 
-// Of an H200, from the finals of its recordings. Other GPUs are slower or faster at everything, which changes no
+// Rates of an H200, from the finals of its recordings. Other GPUs are slower or faster at everything, which changes no
 // comparison of problems by much.
 constexpr double kBytesPerSecond = 4e12;
 constexpr double kShortestLaunch_s = 3e-6;

@@ -17,8 +17,8 @@ namespace pgtune::session {
 /// The baseline does less than the problem asks for, or more.
 [[nodiscard]] std::vector<std::string> baseline_notes(const Problem& problem, const BaselineReport& baseline);
 
-/// What the check of an operation does not show: it was not put to the null test, or an output's bound is a tolerance
-/// that nothing derives. Nothing of GEMM, whose bound is derived.
+/// Limits of an operation's check: there was no null test, or an output's bound is a tolerance without derivation.
+/// Nothing for GEMM, which has a derived bound.
 [[nodiscard]] std::vector<std::string> check_notes(const Problem& problem);
 
 /// Data that is no evidence for real data.

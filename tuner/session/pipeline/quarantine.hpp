@@ -40,7 +40,7 @@ class Quarantine {
                                                 const std::vector<Define>& defines) const;
   /// kQuarantined with the reason where this very machine code crashed or hung.
   [[nodiscard]] std::optional<Outcome> of_run(const BuildInfo& build) const;
-  /// Remembers an outcome of this search, for variants whose machine code is the same.
+  /// Stores an outcome of this search, for variants with the same machine code.
   void note(const Problem& problem, const Variant& variant, const BuildInfo& build, const Outcome& outcome);
 
  private:

@@ -33,8 +33,7 @@ struct RaceRules {
 /// Indices of those inside the entry margin of the lowest median, the fastest first, at most 96.
 [[nodiscard]] std::vector<std::size_t> race_entrants(std::span<const SampleTimes> screening, double tie_margin);
 
-/// What speaks for each of the screened variants, the least first, at one place each; 0: nothing is known, and then it
-/// is nobody's turn.
+/// A key for each of the screened variants, by index; the least comes first; 0: unknown, and the variant is skipped.
 using RaceKeys = std::vector<double>;
 
 /// The race at the power cap: indices of at most `most`, in turns the fastest of race_entrants() with `tie_margin` and

@@ -21,7 +21,8 @@ inline constexpr std::int64_t kGuardedAlignment = 256;
 /// Addresses without memory on either side of each mapping.
 inline constexpr std::int64_t kUnmappedBytes = std::int64_t{1} << 30;
 
-/// The position of a buffer of `bytes` in `mapped`; at the end it is aligned to exactly `alignment` bytes.
+/// The position of a buffer of `bytes` in `mapped`; at the end it is as close to it as an alignment to `alignment`
+/// bytes permits.
 [[nodiscard]] DeviceSpan place_at(const DeviceSpan& mapped, std::int64_t bytes, MemoryEdge edge,
                                   std::int64_t alignment = kGuardedAlignment);
 /// The parts of `mapped` before and after `buffer`; either may be empty.
