@@ -162,7 +162,7 @@ class FakeMeasurer {
     if (!baseline_.copied.empty())
       baseline_.others = {{baseline_.library + std::string(kLaidOutBefore), "split-K 2", at_tflops(60), {}}};
   }
-  /// The first that is available is compared with, the others stand beside it. With PGTUNE_FAKE_NO_BASELINE the library
+  /// The first available one is the baseline; the others are reported with it. With PGTUNE_FAKE_NO_BASELINE the library
   /// has no algorithm for any operation; templates are there as they were built.
   void compare_operation(const std::vector<protocol::BaselineBuild>& builds) {
     std::vector<BaselineReport> available;

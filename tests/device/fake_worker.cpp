@@ -57,7 +57,7 @@ BuildInfo fake_build(const protocol::BuildRequest& request) {
   build.key_hash = fmt::format("{:016x}", fake::hash("key " + text));
   build.registers = 64 + static_cast<int>(fake::hash(text) % 64U);
   build.compile_s = 0.1;
-  if (!cache_folder.empty()) {  // bytes like a cubin's, for who exports it
+  if (!cache_folder.empty()) {  // bytes like a cubin's, for exports
     std::filesystem::create_directories(cache_folder);
     build.cubin_path = (std::filesystem::path(cache_folder) / (build.key_hash + ".cubin")).string();
     std::ofstream(build.cubin_path) << text;

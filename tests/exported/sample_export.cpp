@@ -35,7 +35,7 @@ std::size_t number_of_template(CallableHeader& content, const space::TemplateDef
   return content.templates.size() - 1;
 }
 
-/// One problem that nobody tuned, with the variant of another.
+/// One untuned problem, with the variant of another.
 void add_guess(CallableHeader& content) {
   for (std::size_t i = 0; i < content.entries.size(); ++i) {
     const ExportedVariant& variant = content.variants[content.entries[i].variant];

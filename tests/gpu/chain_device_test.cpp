@@ -67,7 +67,7 @@ class ChainOnDevice : public testing::TestWithParam<Case>, protected LaunchingGp
     }
   }
 
-  /// NaN everywhere but in the first activation: whoever reads too early, reads that.
+  /// NaN everywhere except in the first activation: a kernel that reads too early reads NaN.
   void reset(Launchable& variant) const {
     ASSERT_TRUE(kernels_->fill_pattern({activations_.address(), activations_.bytes()}, kNan, stream_.get()));
     ASSERT_TRUE(kernels_->fill_tensor(activations_.address(),

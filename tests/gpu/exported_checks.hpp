@@ -143,7 +143,7 @@ class ExportedChecks {
     cudaGraphDestroy(graph);
   }
 
-  /// Two streams of unequal priority at once, a workspace each: nobody may hang or mix up flags.
+  /// Two streams of unequal priority at once, with a workspace each: neither may hang or mix up flags.
   void on_two_streams(const best_gemm::Gemm& gemm, const best_gemm::Operands& o, const Problem& problem,
                       const OperandBuffers& buffers, const std::vector<char>& expected) {
     if (problem.beta != 0) return;

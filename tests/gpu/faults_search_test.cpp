@@ -80,7 +80,7 @@ TEST_F(FaultsSearch, OverAllFaultsEndsWithTheWinnerOfTheSearchWithoutThem) {
     const auto found = outcomes.find(faulty_variant(fault.name).key());
     ASSERT_NE(found, outcomes.end()) << fault.name;
     const Outcome& outcome = found->second.report.outcome;
-    // Only who comes to the top of the final is verified.
+    // Only the top of the final is verified.
     if (fault.shows == Shows::kVerified && outcome.kind == OutcomeKind::kOk) continue;
     fmt::print("| {} | {} | {} |\n", fault.name, to_string(outcome.kind), outcome.reason);
     EXPECT_EQ(outcome.kind, fault.kind) << fault.name << ": " << outcome.reason;

@@ -22,7 +22,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A launchable whose D is one element that everybody judges and one that only some data make anybody's concern.
+/// A launchable whose D has one element that is always checked and one that only some data makes checked.
 class FakeLaunches final : public LaunchesToVerify {
  public:
   using Element = std::uint64_t;
@@ -130,7 +130,7 @@ protocol::VerifyReport verified(FakeLaunches& launches, std::int64_t count = 342
   return report.value_or(protocol::VerifyReport{});
 }
 
-/// What is found of a kernel over so many copies.
+/// The findings for a kernel over a number of copies.
 std::string reason_of(FakeLaunches::Kernel kernel, std::size_t copies) {
   FakeLaunches launches(copies, std::move(kernel));
   const protocol::VerifyReport report = verified(launches);

@@ -54,7 +54,7 @@ class OperationBaselineOnDevice : public MeasureOnDevice {
       EXPECT_EQ(other.unavailable, "") << other.library;
       EXPECT_GT(other.time_s, 0) << other.library;
     }
-    // Whoever takes a dead worker's place times the same algorithms.
+    // A worker that replaces a dead one times the same algorithms.
     const std::vector<std::string> opaque = measurer_->opaque_algorithms();
     EXPECT_EQ(opaque.size(), report.algorithms.size());
     const auto again = measurer_->prepare({p, {}, protocol::KnownBaseline{report, opaque}});

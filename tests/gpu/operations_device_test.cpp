@@ -115,7 +115,7 @@ class OperationsOnDevice : public testing::TestWithParam<fs::path>, protected La
     const auto verified = Verification(**launches, request).run();
     ASSERT_TRUE(verified) << verified.error().text;
     EXPECT_EQ(verified->outcome.kind, OutcomeKind::kOk) << verified->outcome.reason;
-    // Each copy's groups have other numbers of rows; what lies behind them is nobody's result.
+    // Each copy's groups have other numbers of rows; the memory after them is no result.
     if (operation_.name.starts_with("gemm_masked")) {
       EXPECT_TRUE(verified->deterministic);
     }

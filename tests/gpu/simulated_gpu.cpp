@@ -99,7 +99,7 @@ cudaError_t __wrap_cudaEventSynchronize(cudaEvent_t event) {
 cudaError_t __wrap_cudaEventQuery(cudaEvent_t event) {
   FakeEvent& asked = *event_of(event);
   if (host_s() >= asked.at_s) return cudaSuccess;
-  if (asked.asked) return __wrap_cudaEventSynchronize(event);  // whoever asks again has waited meanwhile
+  if (asked.asked) return __wrap_cudaEventSynchronize(event);  // a caller that polls again has waited meanwhile
   asked.asked = true;
   return cudaErrorNotReady;
 }

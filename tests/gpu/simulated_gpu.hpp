@@ -22,7 +22,7 @@ void reset(const Timing& timing = {});
 /// Of the host, which every launch one by one and every graph's launch moves on.
 [[nodiscard]] double host_s();
 void host_works(double seconds);
-/// When what was enqueued will have run. The GPU waits for whoever enqueues later than that.
+/// The time when the enqueued work will have run. The GPU waits for work that is enqueued later.
 [[nodiscard]] double gpu_s();
 
 /// Graphs that were instantiated and not destroyed.

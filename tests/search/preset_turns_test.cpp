@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kInPreset = 0, kOther = 1;
 
-/// Whose the first turns are, which are the presets'.
+/// The parts of the first turns, which are the presets'.
 PresetTurns after_first(PresetTurns turns) {
   for (std::size_t i = 0; i < PresetTurns::kFirst; ++i) {
     EXPECT_TRUE(turns.is_presets_turn());
@@ -20,7 +20,7 @@ PresetTurns after_first(PresetTurns turns) {
   return turns;
 }
 
-/// Whose the eight turns after these are.
+/// The parts of the next eight turns.
 std::string eight(PresetTurns turns) {
   turns = after_first(std::move(turns));
   std::string out;

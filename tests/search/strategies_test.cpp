@@ -184,7 +184,7 @@ TEST(Stratified, DrawsInAStratumAreEvenOverSeeds) {
   for (const int count : first) EXPECT_NEAR(count, 100, 45) << "4.6 standard deviations";
 }
 
-/// Proposes 0, 1, 2 ... and notes what it is told when.
+/// Proposes 0, 1, 2 ... and records its reports with their times.
 class Scripted final : public Strategy {
  public:
   explicit Scripted(std::vector<std::string>& log, std::size_t count) : log_(log), count_(count) {}

@@ -41,7 +41,7 @@ std::function<support::PowerLoad(const std::string&)> with_rival(double times) {
   };
 }
 
-/// So that only the runner-up is near anybody.
+/// So that only the runner-up is near the winner.
 void only_the_first_choice(FakeDevice& device) {
   device.baseline.algorithms.resize(1);
   device.baseline.best = 0;

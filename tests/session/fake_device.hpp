@@ -28,7 +28,7 @@ struct Script {
 
 /// A variant's key, or "ref1" for the baseline's second algorithm.
 [[nodiscard]] std::string contender_name(const Contender& contender);
-/// A GPU at its power limit: what a sample takes depends on who ran before.
+/// A GPU at its power limit: a sample's time depends on the previous contender.
 struct PoweredGpu {
   support::PowerModel model;
   /// Of a variant by its key, of a baseline algorithm by "ref0" and so on.
@@ -73,7 +73,7 @@ class FakeDevice final : public device::Device {
   std::map<Stage, double> sample_s;  ///< asked for, the last of each stage
   std::vector<protocol::VerifyRequest> verify_requests;
   int ceilings_measured = 0;
-  std::function<OtherProcesses()> others;  ///< unset: nobody is seen
+  std::function<OtherProcesses()> others;  ///< unset: no other processes
   std::vector<ClockBeside> beside;
   std::vector<protocol::EnergyRequest> energy_requests;
 

@@ -14,7 +14,7 @@ namespace {
 
 struct Cover {
   std::vector<std::vector<int>> times;    ///< [tile][k-block] computed
-  std::vector<std::vector<int>> workers;  ///< [tile]: who has k-blocks of it, in the order of the workers
+  std::vector<std::vector<int>> workers;  ///< [tile]: the workers with k-blocks of it, in order
   int most = 0, least = 1 << 30;          ///< k-blocks of a worker
 };
 

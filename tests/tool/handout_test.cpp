@@ -85,7 +85,7 @@ TEST(Handout, ASuccessBetweenFailuresClearsTheDevice) {
 
 TEST(Handout, AProblemThatFailsOnTwoDevicesIsAtFaultAndTheyAreNot) {
   Handout handout({9, 8, 1, 1, 1, 1}, 3);
-  // Two problems that nobody can do: no device may be left out for them.
+  // Two problems that no device can do: no device may be dropped for them.
   for (const std::size_t device : {0U, 1U}) {
     EXPECT_EQ(handout.take(device), 0U);
     EXPECT_EQ(handout.failed(device, 0), device == 0 ? AfterFailure::kElsewhere : AfterFailure::kGivenUp);

@@ -53,7 +53,7 @@ class KillTest : public CliTest {
     CliTest::TearDown();
   }
 
-  /// What must not depend on whether somebody was killed on the way.
+  /// The results that must not depend on kills during the search.
   static json result_of(const Finished& finished) {
     const json object = json::parse(finished.out);
     json counts = object.at("counts");

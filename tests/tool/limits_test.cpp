@@ -53,7 +53,7 @@ TEST_F(LimitsTest, NoMoreProcessesIsAnErrorWithTheCause) {
   std::filesystem::permissions(path(""), std::filesystem::perms::all);
   launch_.unprivileged = true;  // root has no such limit
   launch_.process_limit = 1;
-  // Where nobody reaches it, whatever folder the build is in.
+  // Inaccessible, for any build folder.
   std::filesystem::copy_file(PGTUNE_FAKE_WORKER, path("worker"));
   launch_.environment["PGTUNE_WORKER"] = path("worker");
   const Finished result = search({"--json", "--device", "GPU-fa4efa4e"});

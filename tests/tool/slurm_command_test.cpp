@@ -145,7 +145,7 @@ TEST_F(SlurmTest, TasksAreMergedAndFailuresAreSeen) {
   EXPECT_EQ(std::count(report.out.begin(), report.out.end(), '\n'), 4);
   EXPECT_THAT(read("all of it/report.txt"), HasSubstr("\n256x256x256 "));
 
-  // Who is done is not run again, unless something else is asked for; then what was measured counts.
+  // A finished task is not run again, unless the request changes; then its measurements are reused.
   const int trials = requests("trial");
   EXPECT_EQ(task(0), 0);
   EXPECT_THAT(said(), HasSubstr("task 0 was done before, by job 7_0 on node0"));
