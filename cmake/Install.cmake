@@ -1,4 +1,4 @@
-# Where `cmake --install` puts things (GNUInstallDirs; for a wheel, scikit-build-core's folders). Nothing else is needed at
+# The destinations of `cmake --install` (GNUInstallDirs; for a wheel, scikit-build-core's folders). Nothing else is needed at
 # run time: templates, ladders and recordings are linked into pgtune.
 include(GNUInstallDirs)
 # Installing and packing need the programs (target `programs`), not the tests.

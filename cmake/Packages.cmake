@@ -3,7 +3,7 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME pgtune)
 set(CPACK_PACKAGE_VENDOR "the pgtune authors")
-# Who builds the package says who maintains it, as with Debian's own tools: DEBFULLNAME and DEBEMAIL.
+# DEBFULLNAME and DEBEMAIL name the maintainer of the package, as with Debian's own tools.
 set(maintainer_name "pgtune maintainers")
 set(maintainer_email "maintainers@pgtune.example")
 if(NOT "$ENV{DEBEMAIL}" STREQUAL "")

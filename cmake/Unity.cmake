@@ -4,7 +4,7 @@
 # set_source_files_properties(FILE PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON).
 set(CMAKE_UNITY_BUILD ${PGTUNE_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 32)
-# Of tests, which share more: a whole program.
+# For tests, which share more: a whole program.
 set(pgtune_test_batch 64)
 # GCC looks for memory to give back so often that it costs a twelfth of the time; a batch needs a third more without.
 cmake_host_system_information(RESULT memory_mib QUERY TOTAL_PHYSICAL_MEMORY)
