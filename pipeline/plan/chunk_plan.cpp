@@ -108,7 +108,7 @@ constexpr double kMostProducts = 1e12;
 
 std::vector<Chunk> checked_rows(std::int64_t rows, std::int64_t most_rows) {
   if (most_rows >= rows) return {{0, rows}};
-  // As many blocks as a product may have chunks, and one more for the end.
+  // One block for each possible chunk of a product, and one more for the end.
   const std::int64_t count = std::min(most_rows, kMostChunks + 1);
   const std::int64_t height = std::max<std::int64_t>(1, most_rows / count);
   std::vector<Chunk> blocks;

@@ -34,7 +34,7 @@ struct ChunkKernel {
 
 struct PipelinePrepare {
   pipeline::StreamedProblem streamed;
-  Problem block;  ///< the product of the rows that are checked in one piece (pipeline/checked_rows.hpp)
+  Problem block;  ///< the product of the rows that are checked in one piece (pipeline/plan/chunk_plan.hpp)
   std::int64_t pinned_limit_bytes = 0;
   Conditions conditions;             ///< only the operands' data and seed matter
   std::vector<ChunkKernel> kernels;  ///< chunks of other problems are cuBLASLt's

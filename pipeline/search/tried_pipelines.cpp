@@ -37,7 +37,7 @@ const std::vector<RunSample>& samples_of(const TriedPipeline& tried) {
   return tried.rounds.empty() ? tried.result.samples : tried.rounds;
 }
 
-/// As samples of launches, so that the statistics of rounds apply.
+/// Converts them to samples of launches, so that the statistics of rounds apply.
 std::vector<Sample> as_samples(const std::vector<RunSample>& runs) {
   std::vector<Sample> samples;
   for (const RunSample& run : runs) {

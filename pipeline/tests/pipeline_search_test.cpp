@@ -183,7 +183,7 @@ TEST_F(PipelineSearch, AWinnerThatIsWrongAfterTheRoundsIsOut) {
   const auto result = search();
   ASSERT_TRUE(result);
   EXPECT_THAT(result->answer.notes, Contains(HasSubstr("checked again")));
-  const std::string& out = *(device_.asked.rbegin() + 1);  // the first winner, then who took its place
+  const std::string& out = *(device_.asked.rbegin() + 1);  // the first winner, then its replacement
   EXPECT_EQ(store_.stored.at(out).outcome.kind, OutcomeKind::kWrongResult);
   EXPECT_NE(result->answer.best.candidate.key(), out);
 }

@@ -184,7 +184,7 @@ TEST(RecordedRun, OtherWorkIsPassedOver) {
     other.graph_node = candidate.submission == Submission::kGraph ? 1 : 0;
     other.start_ns = kBegin_ns - 2000;
     other.end_ns = kBegin_ns - 1000;
-    made.run.activities.push_back(other);  // of before
+    made.run.activities.push_back(other);  // of earlier times
     if (candidate.submission != Submission::kGraph) {
       other = kernel;
       other.graph_node = 5;

@@ -22,11 +22,11 @@ class SimulatedPipeline final : public PipelineDevice {
   bool fails_kernels = false, fails_guesses = false;
   std::vector<std::vector<protocol::ChunkKernel>> prepared_kernels;
   bool fails_later = false;  ///< the first trial after rounds is wrong
-  double cap = 1;            ///< kernels are so much slower at the clock that the GPU can hold
+  double cap = 1;            ///< slowdown of kernels at the GPU's sustained clock
   std::optional<bool> batched_copies = true;
   pipeline::TimelineSource traced_by = pipeline::TimelineSource::kRecords;
   std::vector<int> host_nodes = {};
-  double far = 1;                  ///< host memory that is not on node 1 takes so much longer
+  double far = 1;                  ///< slowdown of host memory that is not on node 1
   double hidden_s = 0;             ///< more than the model knows, for each chunk
   std::vector<std::string> asked;  ///< keys of trials
   int rounds = 0;
@@ -110,7 +110,7 @@ class SimulatedPipeline final : public PipelineDevice {
     const double share = static_cast<double>(extent) / static_cast<double>(extent_of(streamed_.problem, cut));
     return streamed_.problem.flops() / flops * share + launch_s;
   }
-  /// Of the first chunk: the variant that was built for it, where there is one.
+  /// The variant that was built for the first chunk, if any.
   [[nodiscard]] std::string kernel_name(pipeline::Cut cut, std::int64_t extent) const {
     const Problem problem = chunk_problem(streamed_, {.cut = cut, .chunk = extent}, {0, extent});
     for (const protocol::ChunkKernel& kernel : kernels_) {

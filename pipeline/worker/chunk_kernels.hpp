@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which kernel each chunk has: what a search found for exactly that problem, else the faster one of the library's and
-// the model's guess. Behind an interface, so that choice and loop are tested without a GPU.
+// The kernel of each chunk: a search's result for exactly that problem, else the faster of the library's kernel and the
+// model's guess. An interface, so that choice and loop are tested without a GPU.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,12 +20,12 @@ namespace pgtune::gpu {
 class KernelSource {
  public:
   struct Kernel {
-    std::unique_ptr<Launchable> launchable;  ///< with a workspace of its own: for one stream
+    std::unique_ptr<Launchable> launchable;  ///< with its own workspace: for one stream
     std::string name;
   };
   virtual ~KernelSource() = default;
 
-  /// A kernel for `problem` on each of `sets`, of which `sample` holds data already. May launch on `stream`.
+  /// A kernel for `problem` on each of `sets`; `sample` has data already. May launch on `stream`.
   [[nodiscard]] virtual CudaResult<Kernel> make(const Problem& problem, const std::vector<OperandSet>& sets,
                                                 std::size_t sample, cudaStream_t stream) = 0;
 };
@@ -35,7 +35,7 @@ class KernelSource {
 
 class ChunkKernels final : public KernelSource {
  public:
-  /// How a problem came to have a built kernel.
+  /// The origin of a problem's built kernel.
   enum class Origin { kStored, kGuessed };
 
   /// `library` has a kernel for most problems, `built` for those in `origins`, by Problem::key(). Both must outlive the
@@ -43,13 +43,12 @@ class ChunkKernels final : public KernelSource {
   ChunkKernels(KernelSource& library, KernelSource& built, std::map<std::string, Origin> origins)
       : library_(&library), built_(&built), origins_(std::move(origins)) {}
 
-  /// At the first call for a problem with a guess it and the library's are timed on the set `sample`; waits for the
-  /// stream then. A guess that does not run is passed over, unless it took the GPU with it.
+  /// The first call for a problem with a guess times it and the library's kernel on the set `sample`, and waits for the
+  /// stream. A guess that does not run is skipped, unless it caused a sticky error.
   [[nodiscard]] CudaResult<Kernel> make(const Problem& problem, const std::vector<OperandSet>& sets, std::size_t sample,
                                         cudaStream_t stream) override;
 
-  /// The guess for the problem, where there is one, turned out wrong: kernels that are made from here on are the
-  /// library's.
+  /// Reports that the guess for the problem, if any, was wrong: later kernels are the library's.
   void refuse_guess(const Problem& problem);
 
  private:

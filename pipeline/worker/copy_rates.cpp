@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{256} << 20, kLeastBytes = std::int64_t{1} << 19;
 constexpr int kCopyTimes = 5;
-/// What else the host does can only slow copies down, and may do so for all copies of one attempt.
+/// Other load on the host can only slow copies down, perhaps all copies of one attempt.
 constexpr int kAttempts = 3;
 constexpr std::size_t kSmallBytes = 4096;
 constexpr int kSmallCopies = 200;
@@ -53,7 +53,7 @@ struct Lane {
   }
 };
 
-/// The fastest of some attempts; the first failure of one.
+/// The fastest of some attempts, or the first failure.
 template <typename Rates>
 CudaResult<Rates> fastest(const std::function<CudaResult<Rates>()>& measure,
                           const std::function<bool(const Rates&, const Rates&)>& slower) {
@@ -78,8 +78,8 @@ struct Both {
   double in = 0, out = 0;
 };
 
-/// Each lane by a thread of its own, as copies of pageable memory hold their caller up; all but the first and the last
-/// copy of each are beside the other direction's.
+/// Each lane has its own thread, because copies of pageable memory block their caller. All copies except the first and
+/// the last overlap the other direction's.
 CudaResult<Both> rates_at_once(const Lane& in, const Lane& out, int device) {
   std::vector<double> in_s, out_s;
   CudaResult<> failed;
@@ -103,7 +103,7 @@ CudaResult<Both> rates_at_once(const Lane& in, const Lane& out, int device) {
   return Both{rate(in, in_s), rate(out, out_s)};
 }
 
-/// What many small copies cost: on the device each, the host's call each, and waiting for each.
+/// The cost of each of many small copies: on the device, of the host's call, and of waiting.
 CudaResult<> measure_small(const Lane& lane, pipeline::CopyRates& rates) {
   std::vector<double> latencies, issues, waited;
   for (int time = 0; time <= kCopyTimes; ++time) {
@@ -195,7 +195,7 @@ using pipeline::Matrix;
 constexpr std::int64_t kChunkBytes = std::int64_t{8} << 20, kLeastChunkBytes = std::int64_t{1} << 20;
 constexpr int kRuns = 7;
 
-/// Writes a few bytes of D: what orders copies around a kernel is the same for any.
+/// Writes a few bytes of D: the ordering of copies around a kernel is the same for any kernel.
 class TinyKernel final : public Launchable {
  public:
   TinyKernel(const HelperKernels& helpers, std::vector<OperandSet> sets) : helpers_(&helpers), sets_(std::move(sets)) {}

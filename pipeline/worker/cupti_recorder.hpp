@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the GPU did, as CUPTI records it. Nothing of the GPU is set: clocks, caches and the order of kernels stay as
-// they are. CUPTI is opened for the run that is traced; neither it nor CUDA is needed to build this.
+// The GPU's activity records from CUPTI. No setting of the GPU changes: clocks, caches and the order of kernels stay
+// the same. CUPTI is opened for the traced run; building needs neither it nor CUDA.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,15 @@ class ActivityRecorder {
  public:
   virtual ~ActivityRecorder() = default;
 
-  /// From here on copies, fills and kernels are recorded, which costs each of them something.
+  /// Starts recording copies, fills and kernels, which slows each of them down.
   [[nodiscard]] virtual Result<void> start() = 0;
-  /// What was recorded since start() or the last take(). Precondition: the GPU has done all that it was given.
-  /// Errors (environment): also where records were lost.
+  /// The records since start() or the last take(). Precondition: the GPU is idle. Errors (environment): also if records
+  /// were lost.
   [[nodiscard]] virtual Result<std::vector<pipeline::Activity>> take() = 0;
-  /// The end of start(). Never fails: what cannot be turned off ends with the process.
+  /// Ends start(). Never fails: recording that cannot be turned off ends with the process.
   virtual void stop() = 0;
 
-  /// Now, by the clock of the records.
+  /// The present time on the records' clock.
   [[nodiscard]] virtual Result<std::int64_t> now_ns() = 0;
   /// The number that records have for a stream (cudaStream_t) of the current context. CUPTI 13.0 refuses the legacy
   /// default stream, by null as by cudaStreamLegacy.

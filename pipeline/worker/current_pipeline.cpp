@@ -17,9 +17,9 @@ using pipeline::HostMemory;
 using pipeline::index_of;
 using pipeline::Matrix;
 
-/// Operands are made on the GPU in pieces of so much, whatever their size.
+/// Operands of any size are made on the GPU in pieces of this size.
 constexpr std::int64_t kPieceBytes = std::int64_t{64} << 20;
-/// Of the free memory, for contexts, modules and what fragments.
+/// The share of the free memory reserved for contexts, modules and fragmentation.
 constexpr double kUsable = 0.95;
 
 double gib(std::int64_t bytes) { return static_cast<double>(bytes) / (std::int64_t{1} << 30); }
@@ -101,7 +101,7 @@ CudaResult<> CurrentPipeline::make_operands(const Conditions& conditions) {
   return gpu::check(cudaStreamSynchronize(tools_->stream), "filling operands");
 }
 
-/// The same data wherever the matrix lives: each piece draws from a stream of its own under the seed.
+/// The same data for any memory of the matrix: each piece has its own random stream under the seed.
 CudaResult<> CurrentPipeline::fill(Matrix matrix, const Conditions& conditions) {
   const std::int64_t rows = streamed_.rows(matrix), columns = streamed_.columns(matrix);
   const std::int64_t row_bytes = columns * streamed_.element_bytes(matrix);
@@ -153,13 +153,13 @@ CudaResult<LoadedPipeline*> CurrentPipeline::load(const pipeline::Candidate& can
       return other == place || (place.memory == HostMemory::kPinned && other.memory == HostMemory::kMapped);
     });
   };
-  // One ring at a time, and beside whole operands only where both may be pinned.
+  // One ring at a time, and together with whole operands only if both may be pinned.
   const std::int64_t wanted = pinned_bytes(streamed_, candidate);
   if (staged || wanted + ring_bytes() > limits_.pinned_bytes) drop({HostMemory::kStaged, {}});
   TRY_ASSIGN(const auto host, host_.of(place_of(candidate), staged ? wanted : ring_bytes(), drop));
   auto loaded = LoadedPipeline::load(streamed_, candidate, *host, resident_addresses_, kernels_);
   if (!loaded && loaded.error().code == cudaErrorMemoryAllocation && !loaded_.empty()) {
-    // What is loaded besides may be what fills the memory.
+    // Other loaded pipelines may fill the memory.
     loaded_.clear();
     loaded = LoadedPipeline::load(streamed_, candidate, *host, resident_addresses_, kernels_);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Everything that lives as long as one streamed problem is current.
+// The state of the current streamed problem.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace pgtune::gpu {
 
 class CurrentPipeline {
  public:
-  /// What outlives every problem.
+  /// The objects that outlive every problem.
   struct Tools {
     const Driver& driver;
     const HelperKernels& helpers;
@@ -32,14 +32,14 @@ class CurrentPipeline {
                                                                        const protocol::PipelinePrepare& request);
 
   [[nodiscard]] pipeline::Prepared prepared() const;
-  /// The candidate as it runs, loaded where it is not yet. Others that need its room are dropped. Valid until the next
+  /// The candidate's pipeline, loaded if necessary. Others are dropped if it needs their memory. Valid until the next
   /// call, or as long as it is kept.
   [[nodiscard]] CudaResult<LoadedPipeline*> load(const pipeline::Candidate& candidate);
-  /// Drops what is loaded, but those in `keep`.
+  /// Drops loaded pipelines except those in `keep`.
   void keep(const std::vector<pipeline::Candidate>& keep);
   /// Runs it over poisoned buffers and D, and compares.
   [[nodiscard]] CudaResult<CheckedResult> check(LoadedPipeline& loaded);
-  /// It was wrong: where its chunks' kernels are guesses, pipelines that are loaded from here on have the library's.
+  /// Reports a wrong result: if its chunks' kernels are guesses, pipelines loaded later use the library's.
   void refuse_guesses(const pipeline::Candidate& candidate);
   [[nodiscard]] const pipeline::StreamedProblem& streamed() const { return streamed_; }
   [[nodiscard]] const pipeline::Limits& limits() const { return limits_; }

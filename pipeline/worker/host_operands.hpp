@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Host memory of each kind that a pipeline can stream from, the operands in it, and the kinds that are held at a time.
+// Host memory of each kind for streaming, the operands in it, and the kinds that are allocated at a time.
 #pragma once
 
 #include <array>
@@ -31,8 +31,8 @@ struct HostRelease {
 class HostBuffer {
  public:
   HostBuffer() = default;
-  /// cudaErrorMemoryAllocation where the memory or what may be pinned of it does not suffice; not sticky. `node`: on
-  /// that NUMA node alone, of kinds that CUDA does not allocate; where it has no room, that is an error too.
+  /// cudaErrorMemoryAllocation if the memory or the limit of pinned memory does not suffice; not sticky. `node`: only
+  /// on that NUMA node, for kinds that CUDA does not allocate; an error if it has no room.
   [[nodiscard]] static CudaResult<HostBuffer> allocate(HostKind kind, std::int64_t bytes,
                                                        std::optional<int> node = std::nullopt);
 
@@ -55,15 +55,15 @@ struct HostOperands {
   [[nodiscard]] std::int64_t bytes() const { return matrices[0].bytes() + matrices[1].bytes() + matrices[2].bytes(); }
 };
 
-/// Which host memory a candidate streams from.
+/// The host memory that a candidate streams from.
 struct HostPlace {
   pipeline::HostMemory memory = pipeline::HostMemory::kPinned;
   std::optional<int> node = {};  ///< pipeline::Candidate::host_node
   friend auto operator<=>(const HostPlace&, const HostPlace&) = default;
 };
 
-/// Pageable operands are always there: the others are copied from them. What is pinned stays until another place needs
-/// the room below the limit, or this object ends.
+/// Pageable operands always exist; the others are copied from them. Pinned memory stays until another place needs the
+/// room below the limit, or this object ends.
 class HostOperandSets {
  public:
   HostOperandSets(const pipeline::StreamedProblem& streamed, std::int64_t pinned_limit_bytes)
@@ -73,9 +73,9 @@ class HostOperandSets {
   [[nodiscard]] CudaResult<> allocate_pageable();
   [[nodiscard]] const HostOperands& pageable() const { return pageable_; }
 
-  /// Those that candidates with such memory copy from and to: of kStaged the pageable ones, of kMapped the pinned.
-  /// `ring_bytes`, of rings that live beside them, are to be left free below the limit. Valid until `release` is called
-  /// with the same place (kPinned for kMapped), which happens in a later call that needs the room.
+  /// The operands for candidates with such memory: for kStaged the pageable ones, for kMapped the pinned ones. Leaves
+  /// `ring_bytes` below the limit for rings. Valid until `release` is called with the same place (kPinned for kMapped),
+  /// by a later call that needs the room.
   using Release = std::function<void(const HostPlace&)>;
   [[nodiscard]] CudaResult<const HostOperands*> of(HostPlace place, std::int64_t ring_bytes, const Release& release);
   /// Every byte of D.
@@ -98,13 +98,13 @@ class HostOperandSets {
   std::uint64_t uses_ = 0;
 };
 
-/// By several threads, as programs copy through a ring; returns once all is copied.
+/// Copies with several threads, like programs with a ring; returns once all is copied.
 void copy_bytes(pgtune_pipeline::detail::Copier& copier, std::byte* to, const std::byte* from, std::int64_t bytes);
 
 /// Device memory of the operands that do not stream, by pipeline::Matrix; 0 for those that do.
 using ResidentOperands = std::array<std::uint64_t, 3>;
 
-/// Of a product D = A B.
+/// The operands of a product D = A B.
 [[nodiscard]] OperandSet product_operands(const DeviceSpan& a, const DeviceSpan& b, const DeviceSpan& d);
 
 }  // namespace pgtune::gpu

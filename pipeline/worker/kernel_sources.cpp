@@ -11,7 +11,7 @@
 namespace pgtune::gpu {
 namespace {
 
-/// So many of the heuristics' choices are timed.
+/// The number of the heuristics' choices to time.
 constexpr std::size_t kTimedAlgorithms = 8;
 
 class CublasLtKernel final : public Launchable {
@@ -60,7 +60,7 @@ CudaResult<CublasLtCandidate> LibraryKernels::fastest(const CublasLtMatmul& matm
 CudaResult<LibraryKernels::Kernel> LibraryKernels::make(const Problem& problem, const std::vector<OperandSet>& sets,
                                                         std::size_t sample, cudaStream_t stream) {
   if (BaselineOperands::solvable(problem) != problem) return no_algorithm(problem, library_);
-  // Kernels on several streams run at the same time, so each has a workspace of its own.
+  // Kernels on several streams run at the same time, so each has its own workspace.
   auto matmul = CublasLtContext::create().and_then([&](std::shared_ptr<const CublasLtContext> context) {
     return CublasLtMatmul::create(problem, std::move(context));
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where chunks' kernels come from: cuBLASLt, and builds of pgtune's variants.
+// The sources of chunks' kernels: cuBLASLt, and builds of pgtune's variants.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class LibraryKernels final : public KernelSource {
   /// `library`: "cuBLASLt 13.0.2", for names and messages.
   explicit LibraryKernels(std::string library) : library_(std::move(library)) {}
 
-  /// Which of the first eight algorithms is fastest is found out at the first call for a problem, on the set `sample`;
-  /// waits for the stream then. cudaErrorNotSupported where there is none.
+  /// The first call for a problem times the first eight algorithms on the set `sample`, and waits for the stream.
+  /// cudaErrorNotSupported if there is none.
   [[nodiscard]] CudaResult<Kernel> make(const Problem& problem, const std::vector<OperandSet>& sets, std::size_t sample,
                                         cudaStream_t stream) override;
 

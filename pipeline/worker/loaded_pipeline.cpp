@@ -46,7 +46,7 @@ CudaResult<> await(cudaStream_t stream, const Event& event) {
   return check(cudaStreamWaitEvent(stream, event.get(), 0), "making a stream wait");
 }
 
-/// What the chunk's kernel works on.
+/// The operands of the chunk's kernel.
 OperandSet operands_of(const exported::Plan& plan, const exported::Chunk& chunk) {
   const std::int64_t count = plan.cut == exported::Cut::m ? chunk.m : plan.cut == exported::Cut::n ? chunk.n : chunk.k;
   const auto span = [&](exported::Matrix matrix, const void* at, std::int64_t pitch) -> DeviceSpan {
@@ -65,8 +65,8 @@ CudaResult<bool> is_work(cudaGraphNode_t node) {
   });
 }
 
-/// Of how many kernels, fills and copies a launch consists: it is captured and not run. Precondition: `stream` can be
-/// captured and has nothing left to do.
+/// The number of kernels, fills and copies of a launch, which is captured and not run. Precondition: `stream` can be
+/// captured and is idle.
 CudaResult<int> pieces_of_launch(const std::function<CudaResult<>()>& launch, cudaStream_t stream) {
   TRY(check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "beginning a capture"));
   const auto launched = launch();
@@ -253,7 +253,7 @@ CudaResult<> LoadedPipeline::join() {
     auto ok = record(ends_[i], streams_[i].get()).and_then([&] { return await(streams_.front().get(), ends_[i]); });
     if (!ok) return ok;
   }
-  // An event in the legacy default stream comes after all that any blocking stream was given.
+  // An event in the legacy default stream follows all earlier work of any blocking stream.
   if (candidate_.use == StreamUse::kDefaultStream) {
     auto ok =
         record(ends_.front(), cudaStreamLegacy).and_then([&] { return await(streams_.front().get(), ends_.front()); });
@@ -273,7 +273,7 @@ CudaResult<double> LoadedPipeline::run_pass(const Pass& pass, bool as_graph) {
            .and_then([&] { return check(cudaEventSynchronize(stop_.get()), "running the pipeline"); })
            .and_then([&] { return check(transfers_.drain(), "copying through staging buffers"); });
   if (!ok) {
-    // What was enqueued must not outlive its buffers.
+    // Enqueued work must not outlive its buffers.
     static_cast<void>(cudaDeviceSynchronize());
     return tl::unexpected(ok.error());
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One candidate on the GPU: its streams, events, kernels and, where it has one, its graph. What it copies, when and
-// through which buffers is the code that programs get (pipeline/exported); this loop also measures.
+// One candidate on the GPU: its streams, events, kernels and its graph, if any. The exported code (pipeline/exported)
+// makes its copies; this loop also measures.
 #pragma once
 
 #include <memory>
@@ -53,9 +53,9 @@ class LoadedPipeline {
   }
   /// Those of the schedule; the legacy default stream is none of them.
   [[nodiscard]] std::vector<cudaStream_t> streams() const;
-  /// By chunk, of how many kernels, fills and copies its product consists.
+  /// By chunk, the number of kernels, fills and copies of its product.
   [[nodiscard]] CudaResult<std::vector<int>> pieces_of_products();
-  /// Its device buffers, to be poisoned so that a copy that is left out shows.
+  /// Its device buffers, for poison that reveals a missing copy.
   [[nodiscard]] std::vector<DeviceSpan> buffers() const;
 
  private:
@@ -69,7 +69,7 @@ class LoadedPipeline {
 
   [[nodiscard]] cudaStream_t stream(int index) const;
 
-  /// What one pass over the schedule does beside issuing it.
+  /// The measurements of one pass over the schedule.
   struct Pass {
     bool marks = false;                    ///< events around each operation
     const pipeline::Step* only = nullptr;  ///< operations of this step, and no waiting for others
@@ -95,7 +95,7 @@ class LoadedPipeline {
   std::vector<Stream> streams_;
   Event start_, stop_;
   std::vector<Event> ends_;                    ///< of streams, for join()
-  std::vector<Event> done_;                    ///< by operation; null where nobody waits for it
+  std::vector<Event> done_;                    ///< by operation; null if no operation waits for it
   std::vector<Event> before_, after_;          ///< by operation; made for the first trace
   std::vector<KernelSource::Kernel> kernels_;  ///< by chunk problem and stream
   std::vector<std::size_t> kernel_of_chunk_;   ///< index into kernels_

@@ -92,7 +92,7 @@ struct PipelineRunner::State : MeasuringGpu {
   std::unique_ptr<CurrentPipeline::Tools> tools;
   std::unique_ptr<CurrentPipeline> current;  ///< after what it uses: released first
 
-  /// The kernel of chunks of one extent alone; nothing where they do not fit the GPU.
+  /// The kernel of chunks of one extent alone; nothing if they do not fit the GPU.
   [[nodiscard]] CudaResult<LoadedPipeline*> load_for_kernel(pipeline::Cut cut, std::int64_t extent);
   [[nodiscard]] Result<void> require_problem() const {
     if (current != nullptr && !context_lost) return {};
@@ -133,7 +133,7 @@ Result<pipeline::Prepared> PipelineRunner::prepare(const protocol::PipelinePrepa
   state_->current.reset();
   auto current = CurrentPipeline::create(*state_->tools, request);
   if (!current) {
-    // Whatever failed, only a context that still answers can serve the next problem.
+    // After any failure, only a working context can serve the next problem.
     state_->look_after_context();
     return fail(current.error(), "preparing " + request.streamed.title());
   }

@@ -20,14 +20,14 @@ class PipelineRunner {
   ~PipelineRunner();
 
   [[nodiscard]] const DeviceInfo& info() const;
-  /// A sticky CUDA error came: the process is of no more use.
+  /// Whether a sticky CUDA error occurred: the process must end.
   [[nodiscard]] bool context_lost() const;
 
   /// Frees the old problem and makes the request's current: operands in pageable host memory or on the GPU, and the
   /// float64 reference of the rows that are checked. Errors: usage where they do not fit.
   [[nodiscard]] Result<pipeline::Prepared> prepare(const protocol::PipelinePrepare& request);
 
-  // The rest wants a prepared problem. Errors (environment, internal) are not the candidate's fault.
+  // The other calls need a prepared problem. Errors (environment, internal) are not the candidate's fault.
   [[nodiscard]] Result<pipeline::CopyRates> rates();
   [[nodiscard]] Result<protocol::ChunkTimesReport> kernels(const protocol::ChunkTimesAsked& request);
   [[nodiscard]] Result<pipeline::SettledKernel> settled(const protocol::SettledKernelAsked& request);

@@ -58,7 +58,7 @@ CudaResult<> ResultCheck::refer(const HostOperands& host, const ResidentOperands
   auto scale = DeviceBuffer::allocate(elements * static_cast<std::int64_t>(sizeof(float)));
   auto results = DeviceBuffer::allocate(sizeof(Comparison));
   auto d = DeviceBuffer::allocate(elements * streamed_.element_bytes(Matrix::kD));
-  // B as a whole and a block of A, for the reference alone.
+  // B as a whole and a block of A, only for the reference.
   auto b = DeviceBuffer::allocate(streamed_.b ? streamed_.bytes(Matrix::kB) : 0);
   auto a = DeviceBuffer::allocate(largest * problem.k * streamed_.element_bytes(Matrix::kA));
   for (const auto* buffer : {&reference, &scale, &results, &d, &a, &b}) {
@@ -147,7 +147,7 @@ CudaResult<CheckedResult> ResultCheck::look(const HostOperands& host, std::uint6
   findings.first_value = element_value(problem.type_of_c(), bits);
   findings.first_ratio = std::abs(findings.first_value - findings.first_expected) /
                          error_bound(d_of_block()).allowed(findings.first_expected, scale);
-  // In D itself, of which only some rows were compared.
+  // The position in D itself, of which only some rows were compared.
   findings.comparison.first_wrong =
       static_cast<std::uint64_t>(row_in_d(index / problem.n) * problem.n + index % problem.n);
   result.fault = fault_text(findings, *problem.operation);

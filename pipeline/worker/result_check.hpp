@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A pipeline's D against float64, on rows spread over all of it where it is too large for a whole reference.
+// Compares a pipeline's D with float64, on rows spread over all of it if it is too large for a whole reference.
 #pragma once
 
 #include <cstdint>

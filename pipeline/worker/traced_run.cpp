@@ -10,7 +10,7 @@ namespace {
 
 using pipeline::Timeline;
 
-/// Outside the pipeline's failures, inside why there is no timeline all the same.
+/// The outer error is the pipeline's failure; the inner one says why there is no timeline.
 template <typename T>
 using Recorded = CudaResult<Result<T>>;
 
@@ -52,7 +52,7 @@ Recorded<Timeline> timeline_of(LoadedPipeline& loaded, ActivityRecorder& recorde
 
 Recorded<Timeline> trace_by_records(LoadedPipeline& loaded, ActivityRecorder& recorder) {
   pipeline::RecordedRun run;
-  // Before anything is recorded: what is captured is not run.
+  // Before recording, as captured work does not run.
   TRY_ASSIGN(auto pieces, loaded.pieces_of_products());
   run.pieces = std::move(pieces);
   if (auto started = recorder.start(); !started) return Result<Timeline>(tl::unexpected<Error>(started.error()));

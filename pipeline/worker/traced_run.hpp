@@ -10,12 +10,12 @@
 
 namespace pgtune::gpu {
 
-/// Opened when it is asked for.
+/// Opens the recorder when needed.
 using RecorderSource = std::function<Result<std::unique_ptr<ActivityRecorder>>()>;
 
-/// By the recorder's activity records of a run as it is timed, a graph as a graph, or where the graph's records cannot
-/// be told apart, of its operations as a loop. Where there is no recorder, or its records are not those of the
-/// schedule, by events, with the reason. Errors: the pipeline's own.
+/// Traces a run in its timed form by the recorder's activity records. If a graph's records are ambiguous, its
+/// operations run as a loop. Without a recorder, or if the records do not fit the schedule, uses events and stores the
+/// reason. Errors: the pipeline's own.
 [[nodiscard]] CudaResult<pipeline::Timeline> trace_run(LoadedPipeline& loaded, const RecorderSource& open_recorder);
 
 }  // namespace pgtune::gpu

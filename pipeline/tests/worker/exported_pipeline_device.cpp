@@ -18,7 +18,7 @@ bool is_right(const Plan& plan) {
   Status status = pipeline.create(plan);
   if (status == Status::ok) status = pipeline.allocate(Matrix::a, a);
   if (status == Status::ok) status = pipeline.allocate(Matrix::d, d);
-  int identity = 0;  // nobody reads it
+  int identity = 0;  // never read
   for (int run = 0; run < 3 && status == Status::ok; ++run) {
     auto* const values = static_cast<std::int32_t*>(a.data());
     for (std::int64_t i = 0; i < kRows * kColumns; ++i) values[i] = static_cast<std::int32_t>(i * 7 + run);

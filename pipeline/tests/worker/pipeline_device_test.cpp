@@ -167,7 +167,7 @@ TEST_F(PipelineOnDevice, RatesKernelsRoundsStepsAndTimelineArePlausible) {
   ASSERT_TRUE(report) << report.error().text();
   ASSERT_TRUE(report->samples[0] && report->samples[1]);
   EXPECT_EQ(report->samples[0]->position, 1);
-  // Loose: somebody else may use the bus.
+  // Loose: other processes may use the bus.
   EXPECT_LT(report->samples[0]->device_s, 2 * report->samples[0]->host_s);
 
   const auto steps = runner_->steps({round.candidates[0], 0, 0});
@@ -208,7 +208,7 @@ TEST_F(PipelineOnDevice, CuptiRecordsARunOfEachKindOfSubmission) {
     const pipeline::Schedule schedule = make_schedule(streamed_, candidate);
     ASSERT_TRUE(is_of(schedule, *timeline));
     expect_possible(schedule, *timeline);
-    // Recording costs each operation something, and somebody else may use the bus.
+    // Recording slows each operation down, and other processes may use the bus.
     const auto timed = runner_->trial({candidate, 3, 0.01});
     ASSERT_TRUE(timed && !timed->samples.empty());
     double least_s = 1;

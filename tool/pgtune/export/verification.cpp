@@ -70,7 +70,7 @@ Result<std::filesystem::path> find_compiler() {
                           kCompilerVariable));
 }
 
-/// In the toolkit of its programs, or in the compiler's default folders.
+/// The toolkit's folder with cuda.h.
 Result<std::filesystem::path> find_cuda_headers() {
   for (const std::filesystem::path& folder : toolkit_folders()) {
     std::error_code none;

@@ -117,7 +117,7 @@ class CublasLtMatmul {
   /// offered ones; no capability tells which support scales. These candidates have no rank.
   [[nodiscard]] std::vector<CublasLtCandidate> further(const std::vector<CublasLtCandidate>& offered) const;
 
-  /// As it was given to create().
+  /// The problem given to create().
   [[nodiscard]] const Problem& problem() const { return problem_; }
 
   [[nodiscard]] CudaResult<> launch(const cublasLtMatmulAlgo_t& algorithm, const OperandSet& operands,
