@@ -25,7 +25,7 @@ inline constexpr int kDtypeCount = 8;
 
 inline constexpr double kUnitRoundoffFloat32 = 0x1p-24;
 
-/// What a right sum of K products may be off by, all in units of S = sum |a||b|: see error_bound.cpp, which adds them.
+/// The error that a right sum of K products may have, all in units of S = sum |a||b|; rounding.cpp adds the parts.
 struct SumError {
   double addition;  ///< relative error of each addition; K of them have random signs
   double product;   ///< relative error of each product, K of them of random sign

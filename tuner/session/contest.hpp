@@ -24,8 +24,8 @@ class Contest {
   [[nodiscard]] Result<void> race();
   /// Runs the final, without ranking it. False: no variant lived through it.
   [[nodiscard]] Result<bool> final();
-  /// Short samples, one after another, at a clock that the power cap holds down, which is the one that the contender
-  /// before had earned. In the burst regime a sample's clock follows from the rest before it.
+  /// Whether short samples follow each other at a clock under the power cap, which the previous contender determined.
+  /// In the burst regime a sample's clock follows from the rest before it.
   [[nodiscard]] bool is_short_at_cap() const;
   /// Ranks the final, by the rounds that were run where it was interrupted. Precondition: final() was true.
   void rank_finalists();

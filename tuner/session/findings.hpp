@@ -31,14 +31,14 @@ class Findings {
   void take_interrupt(bool interrupted) { result_.interrupted = interrupted; }
   void add_notes(std::vector<std::string> notes);
 
-  /// The variants draw more than the baseline did alone: race and final are made again in settled samples, and those
-  /// of before do not count.
+  /// The variants draw more power than the baseline did alone: race and final are repeated in settled samples, and the
+  /// first ones do not count.
   void settle_after_all();
 
   /// No more is measured: by the stop flag, or too many rounds in a row were void.
   [[nodiscard]] bool ended() const { return result_.interrupted || result_.gave_up; }
   [[nodiscard]] const BaselineReport& baseline() const { return result_.baseline; }
-  /// Of finals and confirm rounds.
+  /// The samples of finals and confirm rounds.
   [[nodiscard]] const std::vector<Sample>& final_samples() const { return final_samples_; }
 
   /// Makes the answer, unless nothing was ranked, and finishes the session of the store. `winner`, `compared`: samples

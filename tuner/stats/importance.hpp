@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How much of a measurement's variance a label explains. Pure functions.
+// The share of a measurement's variance that a label explains. Pure functions.
 #pragma once
 
 #include <span>

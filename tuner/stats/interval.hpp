@@ -18,7 +18,7 @@ struct MeanInterval {
   Interval interval;
 };
 
-/// Values without which there is no interval.
+/// The least number of values for an interval.
 inline constexpr std::size_t kLeastValues = 6;
 
 /// Mean of values in the order in which they were measured, with an interval by batch means (Law and Kelton, Simulation
@@ -43,7 +43,7 @@ inline constexpr std::size_t kMostBatches = 12;
 /// constant. `looks` is the number planned, not taken; below 1 counts as 1.
 [[nodiscard]] double look_confidence(int looks, double confidence = 0.95);
 
-/// An interval's ends as they are shown with so many decimals: outward, so that what is shown holds what was measured.
+/// An interval's ends rounded outward to `decimals`, so that the shown interval contains the measured one.
 [[nodiscard]] double rounded_down(double low, int decimals = 3);
 [[nodiscard]] double rounded_up(double high, int decimals = 3);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a measured ratio allows one to say.
+// The verdict that a measured ratio allows.
 #pragma once
 
 #include <span>

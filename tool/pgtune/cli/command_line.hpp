@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A command's options, with CLI11 hidden. Compiling CLI11's header takes three seconds per file, so only
-// command_line.cpp, cli.cpp and code that walks over all options include it.
+// command_line.cpp, program.cpp and code that walks over all options include it.
 #pragma once
 
 #include <string>

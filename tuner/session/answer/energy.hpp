@@ -11,8 +11,9 @@
 
 namespace pgtune::session {
 
-/// Of the samples that have a power; nothing where fewer than six do, as for an interval. With a ratio to the energy of
-/// `baseline` where six rounds have a power of both. `looks`: the intervals hold over that many, as those of times do.
+/// Energy from the samples with a power; nothing if fewer than six have one, as for an interval. Includes a ratio to
+/// the energy of `baseline` if six rounds have a power of both. `looks`: the intervals hold over that many looks, like
+/// those of times.
 [[nodiscard]] std::optional<SettledEnergy> settled_energy(const std::vector<Sample>& samples,
                                                           const std::vector<Sample>& baseline = {}, int looks = 1);
 

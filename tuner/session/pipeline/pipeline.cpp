@@ -110,8 +110,8 @@ Result<Screened::End> Pipeline::try_all() {
   return unfinished ? End::kBudget : End::kExhausted;
 }
 
-/// Where little was tried, or nothing is right, there is nothing of worth for a race or a final, whose share of the
-/// budget then belongs to the search; and something is tried however little is left.
+/// If little was tried, or nothing is right, a race or a final is worthless, and the search gets their share of the
+/// budget. Something is tried however little is left.
 bool Pipeline::out_of_time() const {
   const std::size_t tried = state_.decided_count();
   if (!deadline_s_ || tried == 0) return false;

@@ -43,8 +43,8 @@ class SearchState {
   [[nodiscard]] const StoredTrial& trial(std::size_t index) const { return *trials_[index]; }
   [[nodiscard]] search::Observation observation(std::size_t index) const;
 
-  /// Variants that are right and were screened to the end, fastest first (equal times: in the space's order). Who was
-  /// cut is among them where the best is no longer so fast that it would be cut: it was cut by one that proved wrong.
+  /// Variants that are right and were screened to the end, fastest first (equal times: in the space's order). Includes
+  /// variants that were cut by one that later proved wrong, if the present best would not cut them.
   [[nodiscard]] std::vector<std::size_t> ranked() const;
   /// Likewise with those that were cut in screening.
   [[nodiscard]] std::vector<std::size_t> right() const;
