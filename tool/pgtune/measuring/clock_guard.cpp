@@ -32,7 +32,7 @@ Result<protocol::Reply> next_reply(ChildProcess& child) {
   return wait_for_line(child, kGuard, kGuardPatience).and_then(protocol::decode_reply);
 }
 
-/// Restores the clocks after a guard that failed to.
+/// Restores the clocks with a second guard process.
 Result<void> restore(const std::string& worker_path, const std::string& uuid) {
   std::vector<std::string> command = guard_command(worker_path, uuid);
   command.emplace_back("--restore");
@@ -40,7 +40,7 @@ Result<void> restore(const std::string& worker_path, const std::string& uuid) {
   return next_reply(*child).and_then([](const protocol::Reply& reply) { return reply.body.map([](const json&) {}); });
 }
 
-/// The consequence of a broken guard, added to the cause.
+/// Restores the clocks after a broken guard, and adds the outcome to the cause.
 Error cleaned_up(Error cause, const std::string& worker_path, const std::string& uuid) {
   const Result<void> restored = restore(worker_path, uuid);
   cause.message += restored ? "; the clocks were restored by another one"

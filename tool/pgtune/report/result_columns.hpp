@@ -52,7 +52,7 @@ enum class SectionUnit { kTold, kInColumns };
 [[nodiscard]] std::string row_title(const StoredResult& result);
 /// Explains the marks that a result has.
 void print_marks_legend(Terminal& terminal, const std::vector<StoredResult>& results);
-/// One line for each problem of which cuBLASLt computed only a part, or more; empty if there is none.
+/// Prints a line for each part that cuBLASLt left out, for unavailable baselines, and for enlarged or copied problems.
 void print_baseline_legend(Terminal& terminal, const std::vector<StoredResult>& results);
 
 }  // namespace pgtune::tool
