@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 namespace pgtune::tool::test {
@@ -82,6 +83,9 @@ Process::Process(const Launch& launch) {
   words.insert(words.end(), launch.arguments.begin(), launch.arguments.end());
   std::vector<std::string> settings;
   for (const auto& [name, value] : launch.environment) settings.emplace_back(name).append("=").append(value);
+  for (char** own = environ; *own != nullptr; ++own) {
+    if (std::string_view(*own).starts_with("PGTUNE_MUTANT")) settings.emplace_back(*own);  // of scripts/mutate
+  }
   std::vector<char*> arguments, environment;
   for (std::string& word : words) arguments.push_back(word.data());
   for (std::string& setting : settings) environment.push_back(setting.data());

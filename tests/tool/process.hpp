@@ -18,7 +18,7 @@ struct Finished {
 struct Launch {
   const char* program = PGTUNE_PROGRAM;
   std::vector<std::string> arguments;              ///< after the program's name
-  std::map<std::string, std::string> environment;  ///< all of it: nothing is inherited
+  std::map<std::string, std::string> environment;  ///< all of it but what scripts/mutate sets
   bool terminal = false;                           ///< standard error is a pseudo-terminal of 80 columns
   std::string output_file;                         ///< standard output goes here instead of Finished::out
   bool unprivileged = false;                       ///< as nobody where the tests run as root
