@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,33 @@
 #include <memory>
 #include <utility>
 #include <vector>
+
+// A stack that another one has left.
+#if defined(__x86_64__)
+using Context = void*;  // its top, with the registers that calls keep
+__attribute__((naked, noinline)) inline void switch_context(Context* /*from*/, Context* /*to*/) {
+  __asm__(
+      "push %rbp\npush %rbx\npush %r12\npush %r13\npush %r14\npush %r15\n"
+      "mov %rsp, (%rdi)\nmov (%rsi), %rsp\n"
+      "pop %r15\npop %r14\npop %r13\npop %r12\npop %rbx\npop %rbp\nret");
+}
+inline Context context_of(char* stack, std::size_t bytes, void (*enter)()) {
+  auto* const top = reinterpret_cast<void**>((reinterpret_cast<std::uintptr_t>(stack) + bytes) & ~std::uintptr_t{15});
+  std::fill(top - 8, top, nullptr);
+  top[-2] = reinterpret_cast<void*>(enter);
+  return top - 8;
+}
+#else
+using Context = ucontext_t;  // with the signal mask: two system calls a switch
+inline void switch_context(Context* from, Context* to) { swapcontext(from, to); }
+inline Context context_of(char* stack, std::size_t bytes, void (*enter)()) {
+  Context context;
+  getcontext(&context);
+  context.uc_stack.ss_sp = stack, context.uc_stack.ss_size = bytes, context.uc_link = nullptr;
+  makecontext(&context, enter, 0);
+  return context;
+}
+#endif
 
 #define __device__
 #define __global__
@@ -63,7 +91,7 @@ class Block {
   static void wait(bool whole_block) {
     Fibre& self = *current_->fibres_[current_->running_];
     self.waits = whole_block ? Fibre::kBlock : Fibre::kWarp;
-    swapcontext(&self.context, &current_->scheduler_);
+    switch_context(&self.context, &current_->scheduler_);
   }
 
   /// Waits until this is so.
@@ -72,7 +100,7 @@ class Block {
     Fibre& self = *current_->fibres_[current_->running_];
     self.waits = Fibre::kCondition;
     self.condition = std::move(so);
-    swapcontext(&self.context, &current_->scheduler_);
+    switch_context(&self.context, &current_->scheduler_);
   }
 
   /// The running thread's place among those of the cluster, which is a multiple of 32 further on in each block.
@@ -116,8 +144,8 @@ class Block {
     std::size_t arrivals = 0;  ///< at the cluster's barrier
     std::array<unsigned, 16> words{};
     std::vector<std::vector<std::function<void()>>> groups;
-    ucontext_t context{};
-    std::unique_ptr<char[]> stack = std::make_unique<char[]>(kStack);
+    Context context{};
+    std::unique_ptr<char[]> stack{new char[kStack]};  // make_unique() would write zeros into all of it
   };
   static constexpr std::size_t kStack = 256 << 10;
   static Fibre& self() { return *current_->fibres_[current_->running_]; }
@@ -132,7 +160,8 @@ class Block {
 
   static void enter() {
     current_->kernel_();
-    current_->fibres_[current_->running_]->done = true;
+    self().done = true;
+    switch_context(&self().context, &current_->scheduler_);
   }
 
   void resume(unsigned thread) {
@@ -141,7 +170,7 @@ class Block {
     threadIdx = {own % block_.x, own / block_.x % block_.y, own / block_.x / block_.y};
     blockIdx = {first_.x + thread / of_block_, first_.y, first_.z};
     fibres_[thread]->waits = Fibre::kNothing;
-    swapcontext(&scheduler_, &fibres_[thread]->context);
+    switch_context(&scheduler_, &fibres_[thread]->context);
   }
 
   /// Every living thread of `first` to `last` waits for `what`, or for more.
@@ -162,10 +191,7 @@ class Block {
       fibre->done = false;
       fibre->arrivals = 0;
       fibre->groups.assign(1, {});
-      getcontext(&fibre->context);
-      fibre->context.uc_stack = {fibre->stack.get(), 0, kStack};
-      fibre->context.uc_link = &scheduler_;
-      makecontext(&fibre->context, &Block::enter, 0);
+      fibre->context = context_of(fibre->stack.get(), kStack, &Block::enter);
     }
     for (unsigned i = 0; i < count; ++i) resume(i);
     while (!all_wait(0, count, Fibre::kNever)) {
@@ -201,7 +227,7 @@ class Block {
   std::vector<std::unique_ptr<Fibre>> fibres_;
   std::vector<std::uint64_t> slots_;
   std::vector<unsigned char> dynamic_shared_;
-  ucontext_t scheduler_{};
+  Context scheduler_{};
   unsigned running_ = 0;
 };
 
