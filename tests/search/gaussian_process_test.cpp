@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace pgtune::search {
 namespace {
@@ -52,6 +54,36 @@ TEST(GaussianProcess, FarFromEverythingNothingIsKnown) {
   const GaussianProcess process(std::vector{0.0}, std::vector{3.0}, {4, 1, 0.1});
   EXPECT_NEAR(process.predict(std::vector{100.0}).mean, 0, 1e-9);
   EXPECT_NEAR(process.predict(std::vector{100.0}).variance, 4, 1e-9);
+}
+
+TEST(Candidates, AreSeenThroughTheLengthThatIsAskedForAndCovariancesAreKeptWhileItStays) {
+  int looked = 0;
+  Candidates candidates({10, 13}, [&](std::size_t a, std::size_t b) {
+    ++looked;
+    return std::abs(static_cast<double>(a) - static_cast<double>(b));
+  });
+  struct Case {
+    std::vector<std::size_t> points;
+    std::vector<double> weights;
+    double length;
+    int looked;  ///< at distances
+  };
+  for (const Case& c : {Case{{11}, {2}, 4, 2}, Case{{11, 15}, {2, -1}, 4, 2}, Case{{15}, {3}, 4, 0},
+                        Case{{15}, {3}, 8, 2}, Case{{11, 15}, {1, 1}, 8, 2}}) {
+    looked = 0;
+    const auto [means, nearest] = candidates.seen(c.points, c.weights, c.length);
+    EXPECT_EQ(looked, c.looked);
+    for (std::size_t k = 0; k < 2; ++k) {
+      double mean = 0, most = 0;
+      for (std::size_t i = 0; i < c.points.size(); ++i) {
+        const double apart = std::abs(static_cast<double>(candidates.indices()[k]) - static_cast<double>(c.points[i]));
+        mean += c.weights[i] * matern52(apart, c.length);
+        most = std::max(most, matern52(apart, c.length));
+      }
+      EXPECT_NEAR(means[k], mean, 1e-6) << k;
+      EXPECT_NEAR(nearest[k], most, 1e-6) << k;
+    }
+  }
 }
 
 }  // namespace

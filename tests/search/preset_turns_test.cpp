@@ -50,7 +50,13 @@ TEST(PresetTurns, WhoeverLiesBehindHasEveryFourth) {
 
 TEST(PresetTurns, AreEvenWhileNobodyLiesBehind) {
   EXPECT_EQ(eight(after_six(0.1, 0.12)), "popopopo") << "as good as the same";
+  EXPECT_EQ(eight(after_six(0, PresetTurns::kBehind)), "popopopo") << "exactly as far as counts as the same";
+  EXPECT_EQ(eight(after_six(PresetTurns::kBehind, 0)), "popopopo");
   EXPECT_EQ(eight(after_six(0.1, 0, PresetTurns::kLeast - 1)), "popopopo") << "little is known of the presets";
+  PresetTurns turns({true, false});
+  for (std::size_t i = 0; i < PresetTurns::kLeast; ++i) turns.report(kInPreset, 0);
+  for (std::size_t i = 1; i < PresetTurns::kLeast; ++i) turns.report(kOther, 0.1);
+  EXPECT_EQ(eight(turns), "popopopo") << "little is known of the others";
 }
 
 TEST(PresetTurns, CountTheFastestOfEither) {

@@ -83,4 +83,25 @@ GaussianProcess::Prediction GaussianProcess::predict(std::span<const double> dis
   return out;
 }
 
+Candidates::Seen Candidates::seen(std::span<const std::size_t> points, std::span<const double> weights, double length) {
+  if (length != length_) covariances_.clear();
+  length_ = length;
+  Seen out{std::vector<double>(indices_.size()), std::vector<float>(indices_.size())};
+  std::map<std::size_t, std::vector<float>> known;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    std::vector<float>& own = known[points[i]];
+    own = std::move(covariances_[points[i]]);
+    if (own.empty()) {
+      for (const std::size_t index : indices_)
+        own.push_back(static_cast<float>(matern52(distance_(index, points[i]), length)));
+    }
+    for (std::size_t k = 0; k < own.size(); ++k) {
+      out.means[k] += weights[i] * own[k];
+      out.nearest[k] = std::max(out.nearest[k], own[k]);
+    }
+  }
+  covariances_ = std::move(known);
+  return out;
+}
+
 }  // namespace pgtune::search

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace pgtune::search {
@@ -46,6 +49,32 @@ class GaussianProcess {
   std::vector<double> weights_;  ///< covariance^-1 values, likewise
   double log_determinant_ = 0;   ///< likewise
   double likeliest_variance_ = 0;
+};
+
+/// What may be proposed, seen from the observed points. Most points are those of the last ranking, and so are their
+/// covariances while the length stays: these are kept.
+class Candidates {
+ public:
+  using Distance = std::function<double(std::size_t, std::size_t)>;
+
+  Candidates() = default;
+  Candidates(std::vector<std::size_t> indices, Distance distance)
+      : indices_(std::move(indices)), distance_(std::move(distance)) {}
+
+  [[nodiscard]] const std::vector<std::size_t>& indices() const { return indices_; }
+
+  struct Seen {
+    std::vector<double> means;   ///< that a process predicts of each candidate
+    std::vector<float> nearest;  ///< the greatest covariance with a point
+  };
+  /// `weights`: the process's, of each point.
+  [[nodiscard]] Seen seen(std::span<const std::size_t> points, std::span<const double> weights, double length);
+
+ private:
+  std::vector<std::size_t> indices_;
+  Distance distance_;
+  std::map<std::size_t, std::vector<float>> covariances_;  ///< of a point with each candidate
+  double length_ = 0;                                      ///< that they are of
 };
 
 }  // namespace pgtune::search

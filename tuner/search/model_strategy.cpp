@@ -3,7 +3,6 @@
 // their error on this problem, and the variant with the greatest expected improvement is next.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "tuner/search/gaussian_process.hpp"
@@ -39,11 +38,14 @@ class ModelStrategy final : public Strategy {
     if (!order_.empty() && !less(order_.front(), order_.back())) spread();
     lead_with_each_template(space);
     lead_with(first);
-    for (const bool presets : {true, false}) {  // all of the presets, and the best of the rest
+    std::vector<std::size_t> ranked;
+    for (const bool presets : {true, false}) {  // all of the presets, and the best of what they leave out
       for (const std::size_t index : order_) {
-        if (presets == turns_.in_preset(index) && candidates_.size() < kMostRanked) candidates_.push_back(index);
+        if (presets == turns_.in_preset(index) && ranked.size() < kMostRanked) ranked.push_back(index);
       }
     }
+    candidates_ =
+        Candidates(std::move(ranked), [this](std::size_t a, std::size_t b) { return likeness_.distance(a, b); });
   }
 
   std::optional<std::size_t> next() override {
@@ -217,9 +219,9 @@ class ModelStrategy final : public Strategy {
     // A deviation takes time quadratic in the points, so it is computed only for candidates that may be among the best.
     // The nearest point alone gives an upper bound of deviation and improvement.
     std::vector<Candidate> candidates;
-    const auto [missed, nearest] = seen_from_candidates(process, points);
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      const std::size_t index = candidates_[i];
+    const auto [missed, nearest] = candidates_.seen(points, process.weights(), shape_.length);
+    for (std::size_t i = 0; i < missed.size(); ++i) {
+      const std::size_t index = candidates_.indices()[i];
       if (taken_[index]) continue;
       const double mean = expected_.log_times[index] + middle + missed[i];
       const double unexplained = 1 - nearest[i] * nearest[i] / (1 + shape_.noise);
@@ -244,40 +246,11 @@ class ModelStrategy final : public Strategy {
     }
   }
 
-  struct Seen {
-    std::vector<double> means;   ///< the process's prediction for each candidate
-    std::vector<float> nearest;  ///< the greatest covariance with a point
-  };
-  /// Most points were in the last ranking, and their covariances stay valid while the length does.
-  [[nodiscard]] Seen seen_from_candidates(const GaussianProcess& process, const std::vector<std::size_t>& points) {
-    if (shape_.length != covariance_length_) covariances_.clear();
-    covariance_length_ = shape_.length;
-    Seen out{std::vector<double>(candidates_.size()), std::vector<float>(candidates_.size())};
-    std::map<std::size_t, std::vector<float>> known;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      std::vector<float>& own = known[points[i]];
-      own = std::move(covariances_[points[i]]);
-      if (own.empty()) {
-        for (const std::size_t index : candidates_)
-          own.push_back(static_cast<float>(matern52(likeness_.distance(index, points[i]), shape_.length)));
-      }
-      const double weight = process.weights()[i];
-      for (std::size_t k = 0; k < own.size(); ++k) {
-        out.means[k] += weight * own[k];
-        out.nearest[k] = std::max(out.nearest[k], own[k]);
-      }
-    }
-    covariances_ = std::move(known);
-    return out;
-  }
-
   Likeness likeness_;
   PresetTurns turns_;
   Expectation expected_;
   std::vector<std::size_t> order_, ranking_, open_, failed_;
-  std::vector<std::size_t> candidates_;                    ///< the first of order_
-  std::map<std::size_t, std::vector<float>> covariances_;  ///< of a point with each candidate
-  double covariance_length_ = 0;
+  Candidates candidates_;  ///< the first of order_
   MostOpen most_open_;
   std::size_t made_ = 0;  ///< proposals
   std::vector<bool> taken_;
