@@ -59,9 +59,18 @@ TEST(RankFinal, ATieGoesToFewerSharedMemoryBytes) {
   EXPECT_EQ(answer.best().smem_bytes, 1000);
 }
 
-TEST(RankFinal, ThenToFewerRegistersThenToTheLowerKey) {
-  EXPECT_EQ(rank({variant(1, kFast, 1000, 128), variant(2, kSame, 1000, 64)}).best().variant.key(), "A=2");
-  EXPECT_EQ(rank({variant(2, kFast), variant(1, kSame)}).best().variant.key(), "A=1");
+TEST(RankFinal, ATieGoesToSharedMemoryThenToRegistersThenToTheLowerKey) {
+  struct Case {
+    MeasuredVariant fast, same;
+    const char* winner;
+  };
+  for (const Case& c : {Case{variant(1, kFast, 2000, 64), variant(2, kSame, 1000, 128), "A=2"},
+                        Case{variant(2, kFast, 1000, 128), variant(1, kSame, 2000, 64), "A=2"},
+                        Case{variant(1, kFast, 1000, 128), variant(2, kSame, 1000, 64), "A=2"},
+                        Case{variant(2, kFast, 1000, 64), variant(1, kSame, 1000, 128), "A=2"},
+                        Case{variant(2, kFast), variant(1, kSame), "A=1"}}) {
+    EXPECT_EQ(rank({c.fast, c.same}).best().variant.key(), c.winner);
+  }
 }
 
 TEST(RankFinal, ANoisyVariantMayTieButNotWinWithASlowerMedian) {

@@ -202,9 +202,13 @@ INSTANTIATE_TEST_SUITE_P(
                       Limit{"/kernels/0/cluster", R"(["16"])", "cluster.x is 16, but must be between 1 and 8"},
                       Limit{"/kernels/0/cluster", R"(["4", "4"])", "cluster has 16 CTAs"},
                       Limit{"/kernels/0/cluster", R"(["3"])", "grid 4x8x1 is not a multiple of cluster 3x1x1"},
+                      Limit{"/kernels/0/cluster", R"(["1", "3"])", "grid 4x8x1 is not a multiple of cluster 1x3x1"},
+                      Limit{"/kernels/0/cluster", R"(["1", "1", "2"])",
+                            "grid 4x8x1 is not a multiple of cluster 1x1x2"},
                       Limit{"/kernels/0/dynamic_smem", "\"SMEM_LIMIT + 1\"", "dynamic_smem is 232449 bytes"},
                       Limit{"/kernels/0/dynamic_smem", "\"0 - 1\"", "dynamic_smem is -1 bytes"},
                       Limit{"/kernels/0/arguments/3", R"({"int32": "1 << 31"})", "does not fit in int32"},
+                      Limit{"/kernels/0/arguments/3", R"({"int32": "0 - (1 << 31) - 1"})", "does not fit in int32"},
                       Limit{"/workspace/bytes", "\"0 - 1\"", "workspace.bytes: is -1"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -231,6 +235,10 @@ TEST(Plan, TheLargestLegalGeometryIsAccepted) {
   const auto plan = plan_of(document);
   ASSERT_TRUE(plan) << plan.error().text();
   EXPECT_EQ(plan->kernels[0].cluster, (Dim3{8, 1, 1}));
+  for (const char* number : {"0 - (1 << 31)", "(1 << 31) - 1"}) {
+    document["kernels"][0]["arguments"][3] = {{"int32", number}};
+    EXPECT_TRUE(plan_of(document)) << number;
+  }
 }
 
 TEST(Plan, OnlyALaterKernelOverlapsTheOneBefore) {
