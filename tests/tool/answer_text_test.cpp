@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "tests/tool/store_fixture.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
+#include "tool/pgtune/report/speed_report.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -221,6 +225,27 @@ TEST(AnswerText, OtherVersionsAreNamedWithBothHashes) {
   EXPECT_EQ(versions_text({{"a", "11111111ffff", "aaaaaaaa2222"}, {"c", "33333333ffff", "cccccccc2222"}}),
             "measured with another version of a (11111111, here aaaaaaaa), c (33333333, here cccccccc) than this "
             "build's: a hint, not a measurement of this build's kernels");
+}
+
+/// One that is `ratio` times as fast as the baseline's best, which is `first` times as fast as its first.
+StoredResult result_of(double ratio, double first) {
+  StoredResult result;
+  result.problem = test::store_key().problem;
+  result.answer.ranking = {best_of(Verdict::kFaster, ratio, ratio, ratio)};
+  result.answer.baseline_best_s = 0.5;
+  result.answer.baseline_first_s = 0.5 * first;
+  return result;
+}
+
+TEST(KindSummaries, HaveTheGeometricMeansOfTheBaselinesBestAndOfItsFirst) {
+  const StoredResult slow = result_of(1, 2), fast = result_of(4, 3);
+  const std::vector<KindSummary> kinds = summarise_kinds({&slow, &fast});
+  ASSERT_EQ(kinds.size(), 1U);
+  EXPECT_EQ(kinds[0].problems, 2U);
+  EXPECT_NEAR(kinds[0].percent_of_best, 200, 1e-9);
+  EXPECT_NEAR(kinds[0].percent_of_first, 100 * std::sqrt(2 * 12.0), 1e-9);
+  EXPECT_EQ(kinds[0].least_percent, 100);
+  EXPECT_EQ(kinds[0].most_percent, 400);
 }
 
 }  // namespace
