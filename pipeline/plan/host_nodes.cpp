@@ -44,19 +44,6 @@ std::optional<std::vector<int>> allowed_nodes(const fs::path& proc) {
   return std::nullopt;
 }
 
-/// Whether a page can be bound to the node.
-bool can_choose(int node) {
-  void* const page = ::mmap(nullptr, kNodePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED) return false;
-  bool there = prefer_node(page, kNodePage, node);
-  if (there) {
-    *static_cast<volatile char*>(page) = 1;
-    there = lies_on_node(page, kNodePage, node);
-  }
-  ::munmap(page, kNodePage);
-  return there;
-}
-
 }  // namespace
 
 std::optional<std::vector<int>> parse_node_list(std::string_view text) {
@@ -88,9 +75,20 @@ std::vector<int> host_nodes(const fs::path& proc, const fs::path& nodes) {
   return both;
 }
 
-std::vector<int> choosable_host_nodes() {
-  std::vector<int> nodes = host_nodes();
-  std::erase_if(nodes, [](int node) { return !can_choose(node); });
+bool can_choose_node(int node) {
+  void* const page = ::mmap(nullptr, kNodePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return false;
+  bool there = prefer_node(page, kNodePage, node);
+  if (there) {
+    *static_cast<volatile char*>(page) = 1;
+    there = lies_on_node(page, kNodePage, node);
+  }
+  ::munmap(page, kNodePage);
+  return there;
+}
+
+std::vector<int> choosable_host_nodes(std::vector<int> nodes, bool (*can_choose)(int)) {
+  std::erase_if(nodes, [can_choose](int node) { return !can_choose(node); });
   if (nodes.size() < 2) nodes.clear();
   return nodes;
 }

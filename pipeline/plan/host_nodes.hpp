@@ -19,9 +19,11 @@ inline constexpr int kMostHostNodes = 64;
 [[nodiscard]] std::vector<int> host_nodes(const std::filesystem::path& proc = "/proc",
                                           const std::filesystem::path& nodes = "/sys/devices/system/node");
 
-/// The nodes to which memory can be bound: none if there is only one, or if the system (for example a container)
-/// refuses.
-[[nodiscard]] std::vector<int> choosable_host_nodes();
+/// Whether the system puts a page on that node when it is told to, which containers may refuse.
+[[nodiscard]] bool can_choose_node(int node);
+/// The nodes among which memory can be told to lie: none where there is but one of them.
+[[nodiscard]] std::vector<int> choosable_host_nodes(std::vector<int> nodes = host_nodes(),
+                                                    bool (*can_choose)(int) = can_choose_node);
 
 /// Makes untouched pages of [memory, memory + bytes) come from the node as long as it has free pages; `memory` must
 /// begin a page. Returns whether the system accepts it.

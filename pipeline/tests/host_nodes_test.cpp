@@ -68,7 +68,14 @@ TEST(HostNodes, OneThatIsNotThereIsRefused) {
   EXPECT_FALSE(prefer_node(page, sizeof page, kMostHostNodes - 1));
 }
 
-TEST(HostNodes, OfOneThereIsNothingToChoose) { EXPECT_NE(choosable_host_nodes().size(), 1U); }
+TEST(HostNodes, OfOneThereIsNothingToChoose) {
+  const auto even = [](int node) { return node % 2 == 0; };
+  EXPECT_THAT(choosable_host_nodes({0, 1, 2}, even), ElementsAre(0, 2));
+  EXPECT_THAT(choosable_host_nodes({0, 1}, even), IsEmpty()) << "one is left";
+  EXPECT_THAT(choosable_host_nodes({0}, even), IsEmpty());
+  EXPECT_THAT(choosable_host_nodes({1, 3}, even), IsEmpty());
+  EXPECT_FALSE(can_choose_node(-1));
+}
 
 }  // namespace
 }  // namespace pgtune
