@@ -3,11 +3,15 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
+#include <fstream>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace pgtune::gpu {
@@ -68,6 +72,22 @@ bool WorkerProcess::send(const std::string& bytes) {
 
 void WorkerProcess::close_input() {
   if (input_ >= 0) ::close(std::exchange(input_, -1));
+}
+
+void WorkerProcess::await_idle() const {
+  const std::string file = "/proc/" + std::to_string(pid_) + "/status";
+  const auto idle = [&] {
+    int unread = 0;
+    if (input_ >= 0 && ::ioctl(input_, FIONREAD, &unread) != 0) unread = 0;
+    std::ifstream status(file);
+    std::string state, pending;
+    for (std::string name, rest; status >> name; std::getline(status, rest)) {
+      if (name == "State:") status >> state;
+      if (name == "ShdPnd:") status >> pending;
+    }
+    return state == "Z" || (state == "S" && unread == 0 && pending.find_first_not_of('0') == std::string::npos);
+  };
+  while (!idle()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 std::optional<std::string> WorkerProcess::read_line() {

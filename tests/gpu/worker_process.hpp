@@ -21,6 +21,8 @@ class WorkerProcess {
   /// False when the worker does not read any more.
   bool send(const std::string& bytes);
   void close_input();
+  /// Returns when the worker has read all that was sent, has taken every signal, and waits or has ended.
+  void await_idle() const;
   /// The next line of standard output; nothing at its end.
   [[nodiscard]] std::optional<std::string> read_line();
   /// All of standard error; call once the worker has ended or is about to.

@@ -50,7 +50,7 @@ TEST_F(GuardRole, LocksUntilTheEndOfItsInput) {
                                     "before": {"sm_mhz": 345, "applications_mhz": 1980}}})"));
   EXPECT_EQ(gpu().locked_mhz(), 1485);
   guard.send("this is not an end\n");
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  guard.await_idle();
   EXPECT_EQ(gpu().locked_mhz(), 1485);
   guard.close_input();
   EXPECT_EQ(answer(guard), json::parse(R"({"id": 2, "ok": true, "body": {"sm_mhz": 345}})"));
@@ -73,7 +73,7 @@ TEST_F(GuardRole, LeavesCtrlCToALivingParent) {
   ASSERT_EQ(answer(guard)["ok"], true);
   EXPECT_NE(::getsid(guard.pid()), ::getsid(0));  // a terminal's signals do not reach it either
   ::kill(guard.pid(), SIGINT);
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  guard.await_idle();
   EXPECT_EQ(gpu().locked_mhz(), 1485);
   guard.close_input();
   expect_restored(guard);

@@ -119,6 +119,11 @@ Process::~Process() {
 
 void Process::signal(int number) const { kill(pid_, number); }
 
+bool Process::has_ended() const {
+  siginfo_t ended{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == pid_;
+}
+
 bool Process::await_message(const std::string& text) {
   while (messages_.find(text) == std::string::npos) {
     if (!drain(err_, messages_)) return false;

@@ -37,6 +37,8 @@ class Process {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   void signal(int number) const;
+  /// Whether it has ended, though nothing has waited for it yet.
+  [[nodiscard]] bool has_ended() const;
   /// Reads standard error until it has `text`; false where it ends without.
   [[nodiscard]] bool await_message(const std::string& text);
   /// Reads both streams to their ends and waits.
