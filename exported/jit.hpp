@@ -173,22 +173,25 @@ inline bool compile(const JitImage& image, Bytes& cubin) noexcept {
     names[i] = kFiles[image.headers[i]].name;
     texts[i] = kFiles[image.headers[i]].text;
   }
-  char architecture[32], include[4100];
+  char architecture[32], include[4100], with_cccl[4100], name[1100];
   std::snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d%s", jit.arch, jit.arch >= 90 ? "a" : "");
   std::snprintf(include, sizeof include, "-I%s",
                 jit.how.cuda_include != nullptr ? jit.how.cuda_include : "/usr/local/cuda/include");
+  std::snprintf(with_cccl, sizeof with_cccl, "%s/cccl", include);  // cuda/std since CUDA 13
   int count = 0;
   // As the worker's, so that kernels are the same byte for byte.
-  const char* const own[] = {architecture,          "-std=c++17",         "-default-device",
-                             "--no-source-include", "--ptxas-options=-v", include};
+  const char* const own[] = {architecture,          "-std=c++17", "-default-device",
+                             "--ptxas-options=-v", include,      with_cccl};
   for (const char* option : own) options[count++] = option;
   // Its own cache, which came with 12.9, is a folder that the caller has not named.
   if (jit.major > 12 || (jit.major == 12 && jit.minor >= 9)) options[count++] = "--no-cache";
   for (int i = 0; i < image.option_count; ++i) options[count++] = image.options[i];
   const Nvrtc& n = jit.nvrtc;
   const JitFile& source = kFiles[image.source];
+  // A folder that cannot be there: what is included does not depend on the working folder.
+  std::snprintf(name, sizeof name, "/dev/null/%s", source.name);
   void* program = nullptr;
-  if (n.create(&program, source.text, source.name, image.header_count, texts, names) != 0) return false;
+  if (n.create(&program, source.text, name, image.header_count, texts, names) != 0) return false;
   const bool compiled = n.compile(program, count, options) == 0;
   if (!compiled) read_log(program);
   std::size_t bytes = 0;

@@ -71,8 +71,7 @@ TEST(CompileOptions, IncludeFoldersAreTheToolkitsAlone) {
   const auto options = compile_options(defining("A", "1"), toolkit);
   ASSERT_TRUE(options);
   EXPECT_THAT(*options, Contains("-I/toolkit/include"));
-  EXPECT_THAT(*options, Contains("--no-source-include"));
-  EXPECT_EQ(options->size(), 7U);
+  EXPECT_EQ(options->size(), 6U);
 }
 
 }  // namespace

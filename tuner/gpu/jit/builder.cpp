@@ -149,7 +149,6 @@ Result<std::vector<std::string>> compile_options(const protocol::BuildRequest& r
       "--gpu-architecture=" + request.architecture,
       "-std=c++17",
       "-default-device",
-      "--no-source-include",  // a template's includes must not depend on the working folder
       "--ptxas-options=-v",
   };
   for (const std::filesystem::path& folder : toolkit.include_folders) out.push_back("-I" + folder.string());

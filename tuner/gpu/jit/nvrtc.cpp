@@ -64,6 +64,14 @@ std::vector<fs::path> find_include_folders(const fs::path& library) {
   return {};
 }
 
+/// Where sources claim to lie. There can be no such folder, so nothing of the machine's is included as if it lay beside
+/// them, such as a file of the working folder; the toolkit's headers still find what lies beside them.
+constexpr std::string_view kNowhere = "/dev/null/";
+
+void erase_all(std::string& text, std::string_view part) {
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at)) text.erase(at, part.size());
+}
+
 bool has_own_cache() {
   int major = 0, minor = 0;
   nvrtcVersion(&major, &minor);
@@ -104,7 +112,8 @@ Result<NvrtcProgram> NvrtcProgram::create(const TemplateSource& source) {
     contents.push_back(header.contents.c_str());
   }
   nvrtcProgram program = nullptr;
-  const nvrtcResult status = nvrtcCreateProgram(&program, source.contents.c_str(), source.name.c_str(),
+  const std::string name = std::string(kNowhere) + source.name;
+  const nvrtcResult status = nvrtcCreateProgram(&program, source.contents.c_str(), name.c_str(),
                                                 static_cast<int>(names.size()), contents.data(), names.data());
   if (status != NVRTC_SUCCESS) {
     return fail(ErrorKind::kInternal,
@@ -132,6 +141,7 @@ Compilation NvrtcProgram::compile(const std::vector<std::string>& options) {
     result.log.resize(log_bytes - 1);
     // ptxas's errors come after another zero byte, where a C string would end.
     std::replace(result.log.begin(), result.log.end(), '\0', '\n');
+    erase_all(result.log, kNowhere);
   }
   if (result.status != NVRTC_SUCCESS) return result;
 
