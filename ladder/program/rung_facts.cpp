@@ -33,13 +33,8 @@ void build_rungs(LadderOutcome& outcome, const space::TemplateSet& templates, de
     if (!rung.planned.variant) continue;
     const Variant& variant = *rung.planned.variant;
     const space::TemplateDefinition& definition = templates.of(variant);
-    protocol::BuildRequest request;
-    request.id = static_cast<protocol::RequestId>(requests.size()) + 1;
-    request.variant = variant;
-    request.source = definition.source;
-    request.defines = value_or_throw(space::make_defines(definition, variant, outcome.problem, outcome.device));
-    request.architecture = outcome.device.architecture;
-    requests.push_back(std::move(request));
+    requests.push_back(
+        value_or_throw(session::make_build_request(definition, variant, outcome.problem, outcome.device)));
     rungs.push_back(&rung);
   }
   auto builds = value_or_throw(device::compile_all(std::move(options), std::move(requests)));

@@ -12,6 +12,7 @@
 #include "tool/pgtune/measuring/database_store.hpp"
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/session/answer/answered.hpp"
+#include "tuner/session/pipeline/builds.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/template/template_source.hpp"
 
@@ -42,10 +43,7 @@ std::optional<ChosenKernel> choose_kernel(Context& context, DatabaseStore& store
     const space::TemplateDefinition& definition = templates.of(variant);
     ChosenKernel out{.problem = problem, .guessed = guessed, .template_hash = definition.content_hash};
     out.plan = value_or_throw(space::make_launch_plan(definition, variant, problem, device));
-    out.request.variant = variant;
-    out.request.source = definition.source;
-    out.request.defines = value_or_throw(space::make_defines(definition, variant, problem, device));
-    out.request.architecture = device.architecture;
+    out.request = value_or_throw(session::make_build_request(definition, variant, problem, device));
     return out;
   };
   if (const auto answer = session::stored_answer(store, {problem, templates, device, conditions}, false))
@@ -95,10 +93,7 @@ std::vector<protocol::ChunkKernel> build_chunk_kernels(Context& context, std::ve
       std::count_if(kernels.begin(), kernels.end(), [](const ChosenKernel& one) { return one.guessed; });
   context.terminal().note(fmt::format("kernels   for {} sizes of chunks, {} of them guessed", kernels.size(), guesses));
   std::vector<protocol::BuildRequest> requests;
-  for (const ChosenKernel& one : kernels) {
-    requests.push_back(one.request);
-    requests.back().id = static_cast<protocol::RequestId>(requests.size());
-  }
+  for (const ChosenKernel& one : kernels) requests.push_back(one.request);
   auto builds = value_or_throw(
       device::compile_all({.worker_path = context.paths().worker.string(), .cache_dir = context.paths().cache.string()},
                           std::move(requests)));

@@ -208,5 +208,128 @@ TEST_F(BuilderTest, UnwritableCacheIsTheEnvironmentsFault) {
   EXPECT_THAT(done.error().message, HasSubstr("XDG_CACHE_HOME"));
 }
 
+/// What a template may get wrong about a kernel, each with what pgtune says of it.
+struct WrongCall {
+  std::string name, source, symbol;
+  std::vector<std::string> arguments;
+  std::string said;  ///< empty: it is right
+};
+
+class CalledKernels : public BuilderTest, public testing::WithParamInterface<WrongCall> {
+ protected:
+  static std::vector<PassedArgument> passed(const std::vector<std::string>& kinds) {
+    std::vector<PassedArgument> out;
+    for (const std::string& kind : kinds) {
+      const bool four = kind == "int32" || kind == "float32";
+      out.push_back({kind, four ? 4 : (kind == "tensor_map" ? 128 : 8)});
+    }
+    return out;
+  }
+};
+
+constexpr const char* kTaking =
+    "struct alignas(64) Map { char bytes[128]; };\n"
+    "struct Large { int values[3000]; };\n"
+    "extern \"C\" __global__ void f(float* x, int n, long long pitch, float alpha) { x[n + pitch] = alpha; }\n"
+    "extern \"C\" __global__ void g(const __grid_constant__ Map map, double d) {}\n"
+    "extern \"C\" __global__ void large(const Large large, int* x, int n) { *x = large.values[n]; }\n"
+    "extern \"C\" __global__ void none() {}\n"
+    "__global__ void mangled(int* x) { *x = 1; }\n"
+    "namespace a { template <int N, typename T> __global__ void scale(T* x, long long n) { x[n] = N; } }\n";
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, CalledKernels,
+    testing::Values(
+        WrongCall{"Right", kTaking, "f", {"pointer", "int32", "int64", "float32"}, ""},
+        WrongCall{"Maps", kTaking, "g", {"tensor_map", "pointer"}, ""},
+        WrongCall{"LargeParametersOfTheSourceAlone",
+                  kTaking,
+                  "large",
+                  {"pointer", "pointer", "int32"},
+                  "kernel 'large': argument 1 (pointer) is 8 bytes, the kernel's parameter 1 has 12000"},
+        WrongCall{"NoParameters", kTaking, "none", {}, ""},
+        WrongCall{"Expression", kTaking, "a::scale<BM, float>", {"pointer", "int64"}, ""},
+        WrongCall{"OtherSymbol",
+                  kTaking,
+                  "h",
+                  {},
+                  "the source has no kernel 'h'; its kernels: mangled(int*), none, large, g, f"},
+        WrongCall{"NotExternC",
+                  kTaking,
+                  "mangled",
+                  {"pointer"},
+                  "kernel 'mangled' is not extern \"C\" in the source, where it is mangled(int*)"},
+        WrongCall{"TooFew",
+                  kTaking,
+                  "f",
+                  {"pointer", "int32", "int64"},
+                  "kernel 'f' has 4 parameters, and is passed 3 arguments"},
+        WrongCall{"TooMany", kTaking, "none", {"int32"}, "kernel 'none' has 0 parameters, and is passed 1 argument"},
+        WrongCall{"Narrow",
+                  kTaking,
+                  "f",
+                  {"pointer", "int32", "int32", "float32"},
+                  "kernel 'f': argument 3 (int32) is 4 bytes, the kernel's parameter 3 has 8"},
+        WrongCall{"Wide",
+                  kTaking,
+                  "f",
+                  {"pointer", "int64", "int64", "float32"},
+                  "kernel 'f': argument 2 (int64) is 8 bytes, the kernel's parameter 2 has 4"},
+        WrongCall{"FloatForDouble",
+                  kTaking,
+                  "g",
+                  {"tensor_map", "float32"},
+                  "kernel 'g': argument 2 (float32) is 4 bytes, the kernel's parameter 2 has 8"},
+        WrongCall{"ExpressionNarrow",
+                  kTaking,
+                  "a::scale<BM, float>",
+                  {"pointer", "int32"},
+                  "kernel 'a::scale<BM, float>': argument 2 (int32) is 4 bytes, the kernel's parameter 2 has 8"}),
+    [](const auto& one) { return one.param.name; });
+
+TEST_P(CalledKernels, AreComparedWithWhatTheBuildHas) {
+  for (const char* architecture : {"sm_80", "sm_90a", "sm_100a"}) {
+    auto request = request_of(GetParam().source, {{"BM", "64"}});
+    request.architecture = architecture;
+    request.calls = {{GetParam().symbol, passed(GetParam().arguments)}};
+    for (const char* place : {"compiled", "from the cache"}) {
+      SCOPED_TRACE(std::string(architecture) + ", " + place);
+      if (GetParam().said.empty()) {
+        must_build(request);
+      } else {
+        EXPECT_EQ(failure_of(request), GetParam().said);
+      }
+    }
+  }
+}
+
+TEST_F(BuilderTest, SaysWhatTheCubinCallsAnExpression) {
+  auto request = request_of(kTaking, {{"BM", "64"}});
+  request.calls = {{"a::scale<BM, float>", {{"pointer", 8}, {"int64", 8}}}};
+  for (const bool cached : {false, true}) {
+    const BuildInfo build = must_build(request).build;
+    EXPECT_EQ(build.cached, cached);
+    EXPECT_EQ(build.symbol_of("a::scale<BM, float>"), "_ZN1a5scaleILi64EfEEvPT0_x");
+    EXPECT_EQ(build.symbol_of("f"), "f");
+  }
+  request.calls = {{"a::scale<BN, float>", {}}};
+  EXPECT_THAT(failure_of(request), HasSubstr("identifier \"BN\" is undefined"));
+}
+
+TEST_F(BuilderTest, NothingOfTheWorkingFolderIsIncluded) {
+  const auto before = std::filesystem::current_path();
+  ASSERT_TRUE(write_file_atomically(folder_.path() / "value.cuh", "#define VALUE 1\n"));
+  std::filesystem::current_path(folder_.path());
+  const std::string said =
+      failure_of(request_of("#include \"value.cuh\"\nextern \"C\" __global__ void f(int* p) { *p = VALUE; }"));
+  std::filesystem::current_path(before);
+  EXPECT_THAT(said, StartsWith("scale.cu(1): catastrophic error: cannot open source file \"value.cuh\""));
+}
+
+TEST_F(BuilderTest, HeadersOfTheToolkitFindWhatLiesBesideThem) {
+  for (const char* header : {"cooperative_groups.h", "cooperative_groups/reduce.h", "mma.h", "cuda_fp16.h"})
+    must_build(request_of(std::string("#include <") + header + ">\n" + kScale, {{"BM", "64"}}));
+}
+
 }  // namespace
 }  // namespace pgtune::gpu

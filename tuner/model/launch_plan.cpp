@@ -35,6 +35,20 @@ constexpr EnumNames<ArgumentKind, 5> kArguments{{{ArgumentKind::kPointer, "point
                                                  {ArgumentKind::kInt64, "int64"},
                                                  {ArgumentKind::kFloat32, "float32"}}};
 
+std::int64_t bytes_of(ArgumentKind kind) {
+  switch (kind) {
+    case ArgumentKind::kInt32:
+    case ArgumentKind::kFloat32:
+      return 4;
+    case ArgumentKind::kTensorMap:
+      return 128;
+    case ArgumentKind::kPointer:
+    case ArgumentKind::kInt64:
+      break;
+  }
+  return 8;
+}
+
 }  // namespace
 
 EnumTable<Operand> enum_table(Operand /*value*/) { return kOperands; }
@@ -43,6 +57,16 @@ EnumTable<Swizzle> enum_table(Swizzle /*value*/) { return kSwizzles; }
 EnumTable<L2Promotion> enum_table(L2Promotion /*value*/) { return kPromotions; }
 EnumTable<L2Access> enum_table(L2Access /*value*/) { return kAccesses; }
 EnumTable<ArgumentKind> enum_table(ArgumentKind /*value*/) { return kArguments; }
+
+std::vector<KernelCall> kernel_calls(const LaunchPlan& plan) {
+  std::vector<KernelCall> out;
+  for (const KernelLaunch& kernel : plan.kernels) {
+    KernelCall& call = out.emplace_back(KernelCall{kernel.symbol, {}});
+    for (const KernelArgument& argument : kernel.arguments)
+      call.arguments.push_back({std::string(to_string(argument.kind)), bytes_of(argument.kind)});
+  }
+  return out;
+}
 
 const KernelLaunch& main_kernel(const LaunchPlan& plan) {
   const auto less = [](const KernelLaunch& a, const KernelLaunch& b) {

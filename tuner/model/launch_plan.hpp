@@ -84,13 +84,12 @@ struct KernelLaunch {
   /// May start before the plan's kernel before it has ended (programmatic dependent launch); on the first one, before
   /// the launch before has ended, which is set in chained problems alone and may be ignored.
   bool overlaps_previous = false;
-  /// It waits for all that the stream ran before, before it touches memory, so that its launch always overlaps that.
-  bool waits_first = false;
+  bool co_resident = false;  ///< its CTAs wait for each other: launched cooperatively, all of them at a time
   std::vector<KernelArgument> arguments;
   std::optional<L2Window> l2_window;
 
   PGTUNE_FIELDS(symbol, grid, block, cluster, dynamic_smem_bytes, arguments, (overlaps_previous, kUnlessDefault),
-                (waits_first, kUnlessDefault), l2_window)
+                (co_resident, kUnlessDefault), l2_window)
   friend bool operator==(const KernelLaunch&, const KernelLaunch&) = default;
 };
 
@@ -103,6 +102,23 @@ struct LaunchPlan {
   PGTUNE_FIELDS(kernels, tensor_maps, workspace_bytes, zero_workspace)
   friend bool operator==(const LaunchPlan&, const LaunchPlan&) = default;
 };
+
+/// What a launch passes to a kernel: compared with the kernel that was built before it is launched.
+struct PassedArgument {
+  std::string kind;  ///< the word of the template's or the operation's JSON: "int32"
+  std::int64_t bytes = 0;
+
+  PGTUNE_FIELDS(kind, bytes)
+  friend bool operator==(const PassedArgument&, const PassedArgument&) = default;
+};
+struct KernelCall {
+  std::string symbol;
+  std::vector<PassedArgument> arguments;
+
+  PGTUNE_FIELDS(symbol, arguments)
+  friend bool operator==(const KernelCall&, const KernelCall&) = default;
+};
+[[nodiscard]] std::vector<KernelCall> kernel_calls(const LaunchPlan& plan);
 
 /// The kernel a reader means: of those with the most dynamic shared memory the last. Precondition: there is one.
 [[nodiscard]] const KernelLaunch& main_kernel(const LaunchPlan& plan);

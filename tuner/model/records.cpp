@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace pgtune {
 namespace {
 
@@ -34,6 +36,12 @@ std::string BaselineReport::title(int algorithm) const {
 std::string BaselineReport::name() const { return library.empty() ? "cuBLASLt" : library.substr(0, library.find(' ')); }
 
 Result<void> DeviceInfo::validate() const { return require_possible_numbers(*this, "a device"); }
+
+const std::string& BuildInfo::symbol_of(const std::string& name) const {
+  const auto found =
+      std::find_if(lowered.begin(), lowered.end(), [&](const auto& one) { return one.expression == name; });
+  return found == lowered.end() ? name : found->symbol;
+}
 
 Result<void> BuildInfo::validate() const { return require_possible_numbers(*this, "a build"); }
 

@@ -48,6 +48,14 @@ struct DeviceInfo {
 };
 
 /// A compiled variant.
+/// A kernel that a template names by a C++ expression, and what it is called in the cubin.
+struct LoweredName {
+  std::string expression, symbol;
+
+  PGTUNE_FIELDS(expression, symbol)
+  friend bool operator==(const LoweredName&, const LoweredName&) = default;
+};
+
 struct BuildInfo {
   std::string cubin_path;  ///< in the cubin cache
   std::string cubin_hash;  ///< of the cubin's bytes: variants with equal cubins are the same kernel
@@ -58,10 +66,13 @@ struct BuildInfo {
   std::int64_t spill_bytes = 0;  ///< spill stores + loads per thread
   double compile_s = 0;          ///< NVRTC time; of the first compile when `cached`
   bool cached = false;
+  std::vector<LoweredName> lowered = {};  ///< names that are no symbols
 
   PGTUNE_FIELDS(cubin_path, cubin_hash, key_hash, registers, static_smem_bytes, local_bytes, spill_bytes, compile_s,
-                cached)
+                cached, (lowered, kUnlessDefault))
   friend bool operator==(const BuildInfo&, const BuildInfo&) = default;
+  /// What the cubin calls the kernel that a template calls `name`.
+  [[nodiscard]] const std::string& symbol_of(const std::string& name) const;
   /// Errors (database): a number that no compiler gives.
   [[nodiscard]] Result<void> validate() const;
 };

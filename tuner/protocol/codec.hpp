@@ -5,7 +5,7 @@
 // A reply with "context_lost": true means the CUDA context is poisoned: the worker exits after it.
 //
 //   op       request body            reply body        role
-//   hello    {"protocol": 6}         Hello             both, always the first request
+//   hello    {"protocol": 7}         Hello             both, always the first request
 //   build    BuildRequest            BuildDone         compile
 //   prepare  PrepareRequest          BaselineReport    measure
 //   trial    TrialRequest            TrialDone         measure
@@ -37,7 +37,7 @@
 namespace pgtune::protocol {
 
 /// Bumped with every incompatible change; both sides compare it in "hello".
-inline constexpr int kProtocolVersion = 6;
+inline constexpr int kProtocolVersion = 7;
 
 /// A line longer than this ends the worker as misbehaving.
 inline constexpr std::size_t kMaxLineBytes = 64U << 20;

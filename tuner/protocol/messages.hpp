@@ -30,9 +30,10 @@ struct BuildRequest {
   Variant variant;
   std::shared_ptr<const TemplateSource> source;
   std::vector<Define> defines;
-  std::string architecture;  ///< NVRTC target, e.g. "sm_90a"
+  std::string architecture;            ///< NVRTC target, e.g. "sm_90a"
+  std::vector<KernelCall> calls = {};  ///< what its kernels will be launched with: a build that has others fails
 
-  PGTUNE_FIELDS(id, variant, source, defines, architecture)
+  PGTUNE_FIELDS(id, variant, source, defines, architecture, calls)
 };
 
 struct BuildDone {

@@ -17,6 +17,17 @@ bool is_word_of_bytes(std::string_view text) {
   return text == "none" || (digits > 0 && text.substr(digits) == "B");
 }
 
+/// A symbol, or a C++ expression that names a kernel: "attention::forward<BM, float>".
+bool names_kernel(std::string_view text) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+  constexpr std::string_view kFurther = "0123456789:<>,() &*+-/%=!|";
+  constexpr std::size_t kMaxName = 256;
+  return !text.empty() && text.size() <= kMaxName && kLetters.find(text.front()) != std::string_view::npos &&
+         std::all_of(text.begin(), text.end(), [&](char c) {
+           return kLetters.find(c) != std::string_view::npos || kFurther.find(c) != std::string_view::npos;
+         });
+}
+
 constexpr std::size_t kMaxTensorRank = 5;
 constexpr std::size_t kMaxTensorMaps = 16;
 constexpr std::size_t kMaxKernels = 16;
@@ -87,7 +98,7 @@ class LaunchReader {
     KernelSpec kernel;
     const JsonCursor symbol = cursor.required("symbol");
     kernel.symbol = symbol.string();
-    if (!is_identifier(kernel.symbol)) symbol.problem(fmt::format("'{}' cannot be a kernel's name", kernel.symbol));
+    if (!names_kernel(kernel.symbol)) symbol.problem(fmt::format("'{}' cannot be a kernel's name", kernel.symbol));
     if (const auto when = cursor.optional("when")) kernel.when = names_.read(*when, Reach::kProblem);
     kernel.grid = expressions(cursor.required("grid"), 1, 3);
     kernel.block = expressions(cursor.required("block"), 1, 3);

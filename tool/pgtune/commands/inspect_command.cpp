@@ -214,12 +214,8 @@ class InspectCommand final : public Command {
 
   static BuildInfo build(const Context& context, const space::TemplateDefinition& definition,
                          const Inspection& inspection) {
-    protocol::BuildRequest request;
-    request.variant = inspection.variant;
-    request.source = definition.source;
-    request.defines =
-        value_or_throw(space::make_defines(definition, inspection.variant, inspection.problem, inspection.device));
-    request.architecture = inspection.device.architecture;
+    auto request = value_or_throw(
+        session::make_build_request(definition, inspection.variant, inspection.problem, inspection.device));
     const protocol::BuildDone done = value_or_throw(device::compile_one(
         {.worker_path = context.paths().worker, .cache_dir = context.paths().cache, .jobs = 1}, std::move(request)));
     if (done.outcome.kind != OutcomeKind::kOk)

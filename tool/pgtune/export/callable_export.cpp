@@ -22,6 +22,7 @@
 #include "tool/pgtune/export/template_code.hpp"
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/device/device_list.hpp"
+#include "tuner/session/pipeline/builds.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/template/variant_text.hpp"
@@ -227,13 +228,8 @@ class CallableExport {
       build_number.push_back(static_cast<std::size_t>(same - builds.begin()));
       if (same != builds.end()) continue;
       builds.push_back(&winner);
-      protocol::BuildRequest request;
-      request.id = static_cast<protocol::RequestId>(requests.size()) + 1;
-      request.variant = winner.variant;
-      request.source = content_.templates[winner.template_number].source;
-      request.defines = winner.defines;
-      request.architecture = winner.device.architecture;
-      requests.push_back(std::move(request));
+      requests.push_back(value_or_throw(session::make_build_request(content_.templates[winner.template_number],
+                                                                    winner.variant, winner.problem, winner.device)));
     }
     const auto done = value_or_throw(device::compile_all(
         {.worker_path = context_.paths().worker, .cache_dir = context_.paths().cache}, std::move(requests)));

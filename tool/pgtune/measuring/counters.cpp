@@ -29,12 +29,8 @@ Result<protocol::BuiltVariant> build_variant(const session::BuildOne& build,
                                              const space::TemplateDefinition& definition, const Problem& problem,
                                              const DeviceInfo& device, const Variant& variant) {
   TRY_ASSIGN(auto plan, space::make_launch_plan(definition, variant, problem, device));
-  TRY_ASSIGN(auto defines, space::make_defines(definition, variant, problem, device));
-  TRY_ASSIGN(auto built, build({.id = 1,
-                                .variant = variant,
-                                .source = definition.source,
-                                .defines = std::move(defines),
-                                .architecture = device.architecture}));
+  TRY_ASSIGN(auto request, session::make_build_request(definition, variant, problem, device));
+  TRY_ASSIGN(auto built, build(std::move(request)));
   if (built.outcome.kind != OutcomeKind::kOk) return fail(ErrorKind::kEnvironment, built.outcome.reason);
   return protocol::BuiltVariant{variant, std::move(plan), std::move(built.build)};
 }

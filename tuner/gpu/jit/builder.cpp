@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tuner/gpu/jit/cubin_kernels.hpp"
 #include "tuner/gpu/jit/nvrtc.hpp"
 #include "tuner/util/identifier.hpp"
 
@@ -139,6 +140,23 @@ protocol::BuildDone compile_failed(protocol::RequestId id, std::string reason) {
   return {.id = id, .outcome = {OutcomeKind::kCompileFailed, std::move(reason)}, .build = {}};
 }
 
+/// Names that are no symbols: kernels have to be instantiated for them.
+std::vector<std::string> name_expressions(const std::vector<KernelCall>& calls) {
+  std::vector<std::string> out;
+  for (const KernelCall& call : calls) {
+    if (!is_identifier(call.symbol) && std::find(out.begin(), out.end(), call.symbol) == out.end())
+      out.push_back(call.symbol);
+  }
+  return out;
+}
+
+/// A cubin whose kernels are not what will be launched is a failed build.
+protocol::BuildDone finished(const protocol::BuildRequest& request, std::string_view cubin, BuildInfo build) {
+  if (std::optional<std::string> reason = why_not_callable(cubin, request.calls, build))
+    return compile_failed(request.id, shortened(*reason));
+  return {.id = request.id, .outcome = {}, .build = std::move(build)};
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> compile_options(const protocol::BuildRequest& request, const Toolkit& toolkit) {
@@ -219,10 +237,11 @@ Result<protocol::BuildDone> Builder::build(const protocol::BuildRequest& request
   const Result<std::vector<std::string>> options = compile_options(request, toolkit_);
   if (!options) return tl::unexpected(options.error());
   const CubinKey build_key = key(request, *options);
-  if (std::optional<BuildInfo> stored = cache_.find(build_key))
-    return protocol::BuildDone{.id = request.id, .outcome = {}, .build = std::move(*stored)};
+  std::string cubin;
+  if (std::optional<BuildInfo> stored = cache_.find(build_key, &cubin))
+    return finished(request, cubin, std::move(*stored));
 
-  Result<NvrtcProgram> program = NvrtcProgram::create(*request.source);
+  Result<NvrtcProgram> program = NvrtcProgram::create(*request.source, name_expressions(request.calls));
   if (!program) return fail(std::move(program.error()), "compiling " + request.variant.key());
   const Compilation compilation = program->compile(*options);
   if (std::optional<Error> error = installation_error(compilation, toolkit_, request.architecture))
@@ -234,9 +253,10 @@ Result<protocol::BuildDone> Builder::build(const protocol::BuildRequest& request
 
   BuildInfo build = summarize(parse_resources(compilation.log));
   build.compile_s = compilation.time_s;
+  build.lowered = compilation.lowered;
   Result<BuildInfo> stored = cache_.store(build_key, compilation.cubin, std::move(build));
   if (!stored) return tl::unexpected(std::move(stored.error()));
-  return protocol::BuildDone{.id = request.id, .outcome = {}, .build = std::move(*stored)};
+  return finished(request, compilation.cubin, std::move(*stored));
 }
 
 CubinKey Builder::key(const protocol::BuildRequest& request, const std::vector<std::string>& options) const {
@@ -244,6 +264,7 @@ CubinKey Builder::key(const protocol::BuildRequest& request, const std::vector<s
   out.add_text("nvrtc", toolkit_.nvrtc_identity);
   out.add_text("architecture", request.architecture);
   for (const std::string& option : options) out.add_text("option", option);
+  for (const std::string& expression : name_expressions(request.calls)) out.add_text("kernel", expression);
   out.add_contents(request.source->name, request.source->contents);
   for (const SourceFile& header : request.source->headers) out.add_contents(header.name, header.contents);
   return out;

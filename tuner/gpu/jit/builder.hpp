@@ -52,9 +52,10 @@ class Builder {
  public:
   Builder(CubinCache cache, Toolkit toolkit);
 
-  /// The variant's cubin, from the cache or compiled. A fault of the variant is an outcome (compile_failed, with the
-  /// log's first error). Errors (environment, with the remedy) would affect every variant: an architecture that NVRTC
-  /// does not know, an incomplete CUDA installation, a cache that cannot be written.
+  /// The variant's cubin, from the cache or compiled. What is wrong with the variant is an outcome (compile_failed,
+  /// with the log's first error, or with the first of its kernels that cannot be called as the request says); errors
+  /// are what every variant would meet: an architecture NVRTC does not know, an incomplete CUDA installation, a cache
+  /// that cannot be written (environment, with the remedy).
   [[nodiscard]] Result<protocol::BuildDone> build(const protocol::BuildRequest& request) const;
 
   [[nodiscard]] const Toolkit& toolkit() const { return toolkit_; }

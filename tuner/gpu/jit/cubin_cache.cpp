@@ -121,14 +121,14 @@ Result<CubinCache> CubinCache::open(const fs::path& folder) {
   return CubinCache(root);
 }
 
-std::optional<BuildInfo> CubinCache::find(const CubinKey& key) const {
+std::optional<BuildInfo> CubinCache::find(const CubinKey& key, std::string* cubin_bytes) const {
   const std::string hash = key.hash();
   const fs::path path = cubin_path(hash);
   const std::optional<std::string> sidecar = read_own_file(sidecar_path(path), kMaxSidecarBytes);
   if (!sidecar) return std::nullopt;
 
   std::optional<Entry> entry = parse_sidecar(*sidecar);
-  const std::optional<std::string> cubin = read_own_file(path, kMaxCubinBytes);
+  std::optional<std::string> cubin = read_own_file(path, kMaxCubinBytes);
   const bool intact = entry && cubin && entry->key == hash && entry->cubin_bytes == cubin->size() &&
                       entry->build.cubin_hash == content_hash(*cubin);
   if (!intact) {
@@ -139,6 +139,7 @@ std::optional<BuildInfo> CubinCache::find(const CubinKey& key) const {
   }
   entry->build.cubin_path = path.string();
   entry->build.cached = true;
+  if (cubin_bytes != nullptr) *cubin_bytes = std::move(*cubin);
   return entry->build;
 }
 

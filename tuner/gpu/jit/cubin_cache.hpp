@@ -46,9 +46,10 @@ class CubinCache {
   /// be created or written, is a symbolic link, belongs to another user, or others can write to it.
   [[nodiscard]] static Result<CubinCache> open(const std::filesystem::path& folder);
 
-  /// The stored build, with `cached` set and cubin_path pointing into this cache; nothing if there is none. An entry
-  /// whose cubin does not match its recorded size and hash is removed and counts as missing.
-  [[nodiscard]] std::optional<BuildInfo> find(const CubinKey& key) const;
+  /// The stored build, with `cached` set and cubin_path pointing into this cache, and the cubin's bytes where `cubin`
+  /// is not null; nothing where there is none. An entry whose cubin does not match its recorded size and hash is
+  /// removed and counts as none.
+  [[nodiscard]] std::optional<BuildInfo> find(const CubinKey& key, std::string* cubin = nullptr) const;
 
   /// Stores a cubin. Returns `build` with cubin_path, cubin_hash and key_hash filled in. Errors (environment, with the
   /// remedy): the measure worker loads cubins from here, so a build that cannot be stored cannot be used.

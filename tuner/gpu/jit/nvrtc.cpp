@@ -104,7 +104,7 @@ Result<Toolkit> find_toolkit() {
   return toolkit;
 }
 
-Result<NvrtcProgram> NvrtcProgram::create(const TemplateSource& source) {
+Result<NvrtcProgram> NvrtcProgram::create(const TemplateSource& source, std::vector<std::string> expressions) {
   TRY(load_nvrtc());
   std::vector<const char*> names, contents;
   for (const SourceFile& header : source.headers) {
@@ -119,7 +119,13 @@ Result<NvrtcProgram> NvrtcProgram::create(const TemplateSource& source) {
     return fail(ErrorKind::kInternal,
                 fmt::format("NVRTC does not accept the source '{}': {}", source.name, nvrtcGetErrorString(status)));
   }
-  return NvrtcProgram(Handle(program));
+  NvrtcProgram out(Handle(program), std::move(expressions));
+  for (const std::string& expression : out.expressions_) {
+    if (const nvrtcResult added = nvrtcAddNameExpression(program, expression.c_str()); added != NVRTC_SUCCESS)
+      return fail(ErrorKind::kInternal,
+                  fmt::format("NVRTC does not take the kernel '{}': {}", expression, nvrtcGetErrorString(added)));
+  }
+  return out;
 }
 
 Compilation NvrtcProgram::compile(const std::vector<std::string>& options) {
@@ -150,6 +156,11 @@ Compilation NvrtcProgram::compile(const std::vector<std::string>& options) {
   if (result.status != NVRTC_SUCCESS) return result;
   result.cubin.resize(cubin_bytes);
   result.status = nvrtcGetCUBIN(program_.get(), result.cubin.data());
+  for (const std::string& expression : expressions_) {
+    const char* symbol = nullptr;
+    if (nvrtcGetLoweredName(program_.get(), expression.c_str(), &symbol) == NVRTC_SUCCESS && symbol != nullptr)
+      result.lowered.push_back({expression, symbol});
+  }
   return result;
 }
 
@@ -218,4 +229,12 @@ nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t* bytes) {
 
 nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char* cubin) {
   return forward<nvrtcGetCUBIN>("nvrtcGetCUBIN", program, cubin);
+}
+
+nvrtcResult nvrtcAddNameExpression(nvrtcProgram program, const char* expression) {
+  return forward<nvrtcAddNameExpression>("nvrtcAddNameExpression", program, expression);
+}
+
+nvrtcResult nvrtcGetLoweredName(nvrtcProgram program, const char* expression, const char** symbol) {
+  return forward<nvrtcGetLoweredName>("nvrtcGetLoweredName", program, expression, symbol);
 }

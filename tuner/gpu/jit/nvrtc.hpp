@@ -15,6 +15,7 @@
 
 #include "cmake/embedded_file.hpp"
 #include "tuner/gpu/libraries/cuda_library.hpp"
+#include "tuner/model/records.hpp"
 #include "tuner/model/source.hpp"
 #include "tuner/util/result.hpp"
 
@@ -46,16 +47,19 @@ struct Toolkit {
 struct Compilation {
   nvrtcResult status = NVRTC_SUCCESS;
   std::string log;
-  std::string cubin;  ///< empty unless status is NVRTC_SUCCESS
+  std::string cubin;                 ///< empty unless status is NVRTC_SUCCESS
+  std::vector<LoweredName> lowered;  ///< of the program's name expressions
   double time_s = 0;
 };
 
 /// One program from source text to cubin.
 class NvrtcProgram {
  public:
-  /// Passes the source and its headers to NVRTC, all from memory. Errors: (environment) there is no NVRTC; (internal)
-  /// it refuses to create a program.
-  [[nodiscard]] static Result<NvrtcProgram> create(const TemplateSource& source);
+  /// Hands NVRTC the source and its headers, all from memory. `expressions` name kernels in C++, such as
+  /// "scale<BM, float>": they are instantiated. Errors: (environment) there is no NVRTC; (internal) it refuses to
+  /// create a program.
+  [[nodiscard]] static Result<NvrtcProgram> create(const TemplateSource& source,
+                                                   std::vector<std::string> expressions = {});
 
   /// Compiles to a cubin, without NVRTC's own cache; `options` must name a real architecture ("sm_90a"). Call once per
   /// program.
@@ -67,9 +71,11 @@ class NvrtcProgram {
   };
   using Handle = std::unique_ptr<std::remove_pointer_t<nvrtcProgram>, Destroy>;
 
-  explicit NvrtcProgram(Handle program) : program_(std::move(program)) {}
+  NvrtcProgram(Handle program, std::vector<std::string> expressions)
+      : program_(std::move(program)), expressions_(std::move(expressions)) {}
 
   Handle program_;
+  std::vector<std::string> expressions_;
 };
 
 /// Checks that NVRTC works: it may report its version although a part that it opens later is missing. Compiles a kernel

@@ -28,6 +28,11 @@ CudaResult<std::string> read_cubin(const BuildInfo& build) {
   return bytes;
 }
 
+LaunchPlan with_symbols(LaunchPlan plan, const BuildInfo& build) {
+  for (KernelLaunch& kernel : plan.kernels) kernel.symbol = build.symbol_of(kernel.symbol);
+  return plan;
+}
+
 }  // namespace
 
 CudaResult<Workspace> Workspace::allocate(const Driver& driver, std::int64_t bytes, bool guarded) {
@@ -81,7 +86,7 @@ CudaResult<std::unique_ptr<LoadedVariant>> LoadedVariant::load(const Driver& dri
   std::vector<MemoryEdge> edges(copies.size(), MemoryEdge::kStart);
   std::copy_n(kGuardedPlaces.begin(), guarded, edges.end() - static_cast<std::ptrdiff_t>(guarded));
   for (std::size_t i = 0; i < copies.size(); ++i) copies[i].workspace = workspace.at(edges[i]);
-  TRY_ASSIGN(auto prepared, PreparedPlan::prepare(driver, module, plan, copies, max_window_bytes));
+  TRY_ASSIGN(auto prepared, PreparedPlan::prepare(driver, module, with_symbols(plan, build), copies, max_window_bytes));
 
   std::unique_ptr<LoadedVariant> variant(new LoadedVariant(kernels, std::move(workspace), std::move(edges), guarded,
                                                            std::move(module), std::move(prepared)));

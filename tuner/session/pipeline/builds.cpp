@@ -45,9 +45,9 @@ Planned plan_baseline(const space::TemplateDefinition& definition, const std::st
   if (*illegal) return unavailable(**illegal);
   auto plan = space::make_launch_plan(definition, *variant, problem, device);
   if (!plan) return unavailable(plan.error().text());
-  auto defines = space::make_defines(definition, *variant, problem, device);
-  if (!defines) return unavailable(defines.error().text());
-  return {{next_request_id(), *variant, definition.source, std::move(*defines), device.architecture}, std::move(*plan)};
+  auto request = make_build_request(definition, *variant, problem, device);
+  if (!request) return unavailable(request.error().text());
+  return {std::move(*request), std::move(*plan)};
 }
 
 }  // namespace
@@ -57,11 +57,16 @@ protocol::RequestId next_request_id() {
   return ++last;
 }
 
+Result<protocol::BuildRequest> make_build_request(const space::TemplateDefinition& definition, const Variant& variant,
+                                                  const Problem& problem, const DeviceInfo& device) {
+  TRY_ASSIGN(auto defines, space::make_defines(definition, variant, problem, device));
+  TRY_ASSIGN(const auto plan, space::make_launch_plan(definition, variant, problem, device));
+  return protocol::BuildRequest{next_request_id(),   variant,           definition.source, std::move(defines),
+                                device.architecture, kernel_calls(plan)};
+}
+
 Result<protocol::BuildRequest> make_build_request(const SessionContext& context, const Variant& variant) {
-  TRY_ASSIGN(auto defines,
-             space::make_defines(context.templates.of(variant), variant, context.problem, context.device.info()));
-  return protocol::BuildRequest{next_request_id(), variant, context.templates.of(variant).source, std::move(defines),
-                                context.device.info().architecture};
+  return make_build_request(context.templates.of(variant), variant, context.problem, context.device.info());
 }
 
 Result<LaunchPlan> make_plan(const SessionContext& context, const Variant& variant) {

@@ -19,7 +19,12 @@ namespace pgtune::session {
 /// A ticket no other request of this process has: a device outlives a search, and so may a build that was abandoned.
 [[nodiscard]] protocol::RequestId next_request_id();
 
-/// The build of one variant for the context's problem and device. Errors: a define that cannot be evaluated.
+/// The build of one variant for a problem and a device, and what its kernels will be launched with. Errors: a define or
+/// a part of the plan that cannot be evaluated.
+[[nodiscard]] Result<protocol::BuildRequest> make_build_request(const space::TemplateDefinition& definition,
+                                                                const Variant& variant, const Problem& problem,
+                                                                const DeviceInfo& device);
+/// The same for the context's problem and device.
 [[nodiscard]] Result<protocol::BuildRequest> make_build_request(const SessionContext& context, const Variant& variant);
 
 /// A variant's plan for the context's problem and device.

@@ -9,14 +9,13 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "pgtune_measure_kernels.hpp"
 #include "tuner/gpu/jit/cubin_cache.hpp"
+#include "tuner/gpu/jit/cubin_kernels.hpp"
 #include "tuner/gpu/jit/nvrtc.hpp"
 #include "tuner/gpu/launch/driver.hpp"
-#include "tuner/util/own_files.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -44,10 +43,9 @@ class CompiledOnce {
     const std::scoped_lock lock(mutex_);
     if (const auto found = cubins_.find(key.hash()); found != cubins_.end()) return found->second;
     if (!folder_) return std::nullopt;
-    const auto stored = folder_->find(key);
-    if (!stored) return std::nullopt;
-    auto cubin = read_own_file(stored->cubin_path, kMaxCubinBytes);
-    if (cubin) cubins_.emplace(key.hash(), *cubin);
+    std::string cubin;
+    if (!folder_->find(key, &cubin)) return std::nullopt;
+    cubins_.emplace(key.hash(), cubin);
     return cubin;
   }
 
@@ -59,8 +57,6 @@ class CompiledOnce {
   }
 
  private:
-  static constexpr std::size_t kMaxCubinBytes = std::size_t{16} << 20;
-
   std::mutex mutex_;
   std::map<std::string, std::string> cubins_;
   std::optional<CubinCache> folder_;
@@ -74,6 +70,27 @@ CubinKey key_of(const TemplateSource& source, const std::vector<std::string>& op
   key.add_contents(source.name, source.contents);
   for (const SourceFile& header : source.headers) key.add_contents(header.name, header.contents);
   return key;
+}
+
+/// Of all of the operation's own kernels.
+std::vector<KernelCall> calls_of(const OperationProblem& operation) {
+  std::vector<KernelCall> out;
+  const auto add = [&](const ReferenceLaunch& launch) {
+    KernelCall& call = out.emplace_back(KernelCall{launch.symbol, {}});
+    for (const ReferenceArgument& argument : launch.arguments)
+      call.arguments.push_back(
+          {std::string(to_string(argument.kind)), argument.kind == ReferenceArgumentKind::kFloat32 ? 4 : 8});
+  };
+  for (const ReferenceLaunch& pass : operation.reference) add(pass);
+  for (const OperationBuffer& buffer : operation.buffers) {
+    if (buffer.kernel) add(*buffer.kernel);
+  }
+  for (const FillCase& fill_case : operation.cases) {
+    for (const CaseFill& fill : fill_case.fills) {
+      if (fill.kernel) add(*fill.kernel);
+    }
+  }
+  return out;
 }
 
 constexpr std::uint32_t kOneAsFloat = 0x3f800000, kAllBits = ~0U;
@@ -94,15 +111,19 @@ Result<std::string> OperationKernels::compile(const OperationProblem& operation,
     options.push_back(fmt::format("-DTYPE_{}={}", buffer.name, static_cast<int>(buffer.type)));
   TRY_ASSIGN(const auto toolkit, find_toolkit());
   const CubinKey key = key_of(source, options, toolkit);
-  if (auto cubin = CompiledOnce::instance().find(key)) return std::move(*cubin);
-  TRY_ASSIGN(auto program, NvrtcProgram::create(source));
-  Compilation compiled = program.compile(options);
-  if (compiled.status == NVRTC_SUCCESS) {
-    CompiledOnce::instance().keep(key, compiled.cubin);
-    return std::move(compiled.cubin);
+  auto cubin = CompiledOnce::instance().find(key);
+  if (!cubin) {
+    TRY_ASSIGN(auto program, NvrtcProgram::create(source));
+    Compilation compiled = program.compile(options);
+    if (compiled.status != NVRTC_SUCCESS)
+      return fail(ErrorKind::kUsage, fmt::format("the reference of the operation '{}' does not compile:\n{}",
+                                                 operation.name, compiled.log));
+    cubin = std::move(compiled.cubin);
+    CompiledOnce::instance().keep(key, *cubin);
   }
-  return fail(ErrorKind::kUsage,
-              fmt::format("the reference of the operation '{}' does not compile:\n{}", operation.name, compiled.log));
+  if (const auto reason = why_not_callable(*cubin, calls_of(operation)))
+    return fail(ErrorKind::kUsage, fmt::format("the reference of the operation '{}': {}", operation.name, *reason));
+  return std::move(*cubin);
 }
 
 Result<std::unique_ptr<OperationKernels>> OperationKernels::create(const Driver& driver, const HelperKernels& kernels,
@@ -111,21 +132,6 @@ Result<std::unique_ptr<OperationKernels>> OperationKernels::create(const Driver&
   TRY_ASSIGN(const auto cubin, compile(*operation, architecture));
   auto module = Module::load(driver, cubin);
   if (!module) return tl::unexpected(to_error(module.error()));
-  std::set<std::string> symbols;
-  for (const ReferenceLaunch& pass : operation->reference) symbols.insert(pass.symbol);
-  for (const OperationBuffer& buffer : operation->buffers) {
-    if (buffer.kernel) symbols.insert(buffer.kernel->symbol);
-  }
-  for (const FillCase& fill_case : operation->cases) {
-    for (const CaseFill& fill : fill_case.fills) {
-      if (fill.kernel) symbols.insert(fill.kernel->symbol);
-    }
-  }
-  for (const std::string& symbol : symbols) {
-    if (!module->function(symbol))
-      return fail(ErrorKind::kUsage, fmt::format("the source of the operation '{}' has no kernel extern \"C\" {}",
-                                                 operation->name, symbol));
-  }
   std::unique_ptr<OperationKernels> out(new OperationKernels(kernels, std::move(operation), std::move(*module)));
   out->driver_ = &driver;
   if (auto ok = out->allocate_initial(); !ok) return tl::unexpected(to_error(ok.error()));

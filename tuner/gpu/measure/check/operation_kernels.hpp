@@ -30,10 +30,11 @@ class OperationKernels {
  public:
   /// From now on, compile() in this process also stores and finds its results in `folder`.
   static void keep_cubins_in(CubinCache folder);
-  /// The cubin for an NVRTC target such as "sm_90a"; needs no GPU. Reuses results of this process and of
-  /// keep_cubins_in(). Errors (usage): the source does not compile, with the compiler's message.
+  /// The cubin for an NVRTC target such as "sm_90a"; needs no GPU. What was compiled before, by this process
+  /// or as keep_cubins_in() says, is not compiled again. Errors (usage): the source does not compile, with what the
+  /// compiler says; or a kernel is not there or takes other arguments.
   [[nodiscard]] static Result<std::string> compile(const OperationProblem& operation, const std::string& architecture);
-  /// Errors as compile(), and (usage) the source lacks a kernel. `driver` and `kernels` must outlive the result.
+  /// Errors as compile(). `driver` and `kernels` must outlive the result.
   [[nodiscard]] static Result<std::unique_ptr<OperationKernels>> create(const Driver& driver,
                                                                         const HelperKernels& kernels,
                                                                         OperationHandle operation,
