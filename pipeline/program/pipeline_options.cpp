@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tuner/util/host_memory.hpp"
+#include "tuner/util/host_limits.hpp"
 
 namespace pgtune::tool {
 

@@ -8,7 +8,7 @@
 #include "pipeline/plan/chunk_plan.hpp"
 #include "pipeline/plan/host_nodes.hpp"
 #include "tuner/gpu/measure/check/operand_layout.hpp"
-#include "tuner/util/host_memory.hpp"
+#include "tuner/util/host_limits.hpp"
 
 namespace pgtune::gpu {
 namespace {

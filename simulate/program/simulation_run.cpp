@@ -10,6 +10,7 @@
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tuner/stats/descriptive.hpp"
+#include "tuner/util/host_limits.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -66,7 +67,7 @@ std::vector<TableLosses> simulate(const std::vector<RecordedTable>& tables, cons
     for (std::size_t i = next++; i < all.size(); i = next++) ends[i] = run_one(tables[all[i].table], task, all[i]);
   };
   std::vector<std::jthread> threads;
-  for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
+  for (std::size_t i = usable_cores(); i > 1; --i) threads.emplace_back(work);
   work();
   threads.clear();  // joins
   for (const Result<void>& end : ends) {

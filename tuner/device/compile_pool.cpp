@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
-#include "tuner/util/host_memory.hpp"
+#include "tuner/util/host_limits.hpp"
 
 namespace pgtune::device {
 namespace {
@@ -33,7 +32,7 @@ std::size_t default_compile_jobs(std::size_t cores, std::optional<std::int64_t> 
 }
 
 std::size_t default_compile_jobs(std::int64_t worker_bytes) {
-  return default_compile_jobs(std::thread::hardware_concurrency(), available_memory_bytes(), worker_bytes);
+  return default_compile_jobs(usable_cores(), available_memory_bytes(), worker_bytes);
 }
 
 CompilePool::CompilePool(Options options) : options_(std::move(options)) {

@@ -15,6 +15,7 @@
 
 #include "tuner/model/device_class.hpp"
 #include "tuner/space/features.hpp"
+#include "tuner/util/host_limits.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -81,7 +82,7 @@ Result<search::Expectation> expected_times(const search::Predictor& predictor, c
   };
   std::vector<std::jthread> threads;
   // A GPU may be measured meanwhile: one core is its worker's, as it is while variants are built.
-  const auto useful = std::min<std::size_t>(std::max(std::thread::hardware_concurrency(), 2U) - 1, parts.size());
+  const auto useful = std::min<std::size_t>(std::max<std::size_t>(usable_cores(), 2) - 1, parts.size());
   for (std::size_t i = 1; i < useful; ++i) threads.emplace_back(work);
   work();
   threads.clear();  // joins

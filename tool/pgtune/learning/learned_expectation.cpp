@@ -17,6 +17,7 @@
 #include "tuner/model/device_class.hpp"
 #include "tuner/search/shuffle.hpp"
 #include "tuner/session/expected_times.hpp"
+#include "tuner/util/host_limits.hpp"
 
 namespace pgtune::tool {
 std::string shape_of(const Problem& problem) { return fmt::format("{} b{}", problem.shape(), problem.batch); }
@@ -232,7 +233,7 @@ std::vector<Taught> cross_expectations(const std::vector<RecordedTable>& tables,
     }
   };
   std::vector<std::jthread> threads;
-  for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
+  for (std::size_t i = usable_cores(); i > 1; --i) threads.emplace_back(work);
   work();
   threads.clear();  // joins
   return out;
