@@ -53,8 +53,11 @@ std::optional<ParameterValue> parameter_value(const json& value) {
   return std::nullopt;
 }
 
-json value_json(const ParameterValue& value) {
-  if (const auto* const number = std::get_if<std::int64_t>(&value)) return *number;
+json value_json(const ParameterValue& value, const ForeignTable::Parameter& parameter) {
+  if (const auto* const number = std::get_if<std::int64_t>(&value)) {
+    const bool truth = parameter.truths && (*number == 0 || *number == 1);
+    return truth ? json(*number == 1) : json(*number);
+  }
   const std::string& text = std::get<std::string>(value);
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -63,37 +66,42 @@ json value_json(const ParameterValue& value) {
   return whole && as_number.dump() == text ? as_number : json(text);
 }
 
-json values_json(const std::vector<ParameterValue>& values) {
+json values_json(const ForeignTable::Parameter& parameter) {
   json out = json::array();
-  for (const ParameterValue& value : values) out.push_back(value_json(value));
+  for (const ParameterValue& value : parameter.values) out.push_back(value_json(value, parameter));
   return out;
 }
 
-std::vector<ParameterValue> stated_values(const json& object, const std::string& name) {
-  std::vector<ParameterValue> out;
-  for (const json& value : json_list(object, name)) {
-    if (auto own = parameter_value(value)) out.push_back(std::move(*own));
+ForeignTable::Parameter stated_parameter(std::string name, const json& object, const std::string& list) {
+  ForeignTable::Parameter out{std::move(name), {}};
+  for (const json& value : json_list(object, list)) {
+    out.truths = out.truths || value.is_boolean();
+    if (auto own = parameter_value(value)) out.values.push_back(std::move(*own));
   }
   return out;
 }
 
-std::vector<ParameterValue> values_of(const json& list) {
+ForeignTable::Parameter parameter_with(std::string name, const json& list) {
   if (!list.is_array()) throw json::other_error::create(501, "values that are no list", nullptr);
-  std::vector<ParameterValue> out;
+  ForeignTable::Parameter out{std::move(name), {}};
   for (const json& value : list) {
     auto own = parameter_value(value);
     if (!own) throw json::other_error::create(501, "a value of a parameter that is none", nullptr);
-    out.push_back(std::move(*own));
+    out.truths = out.truths || value.is_boolean();
+    out.values.push_back(std::move(*own));
   }
   return out;
 }
 
-Result<std::vector<ParameterValue>> configuration_of(const json& row, const std::vector<std::string>& names) {
+Result<std::vector<ParameterValue>> configuration_of(const json& row,
+                                                     std::vector<ForeignTable::Parameter>& parameters) {
   std::vector<ParameterValue> out;
-  for (const std::string& name : names) {
-    const json* const own = json_field(row, name);
+  for (ForeignTable::Parameter& parameter : parameters) {
+    const json* const own = json_field(row, parameter.name);
     auto value = own != nullptr ? parameter_value(*own) : std::nullopt;
-    if (!value) return fail(ErrorKind::kUsage, fmt::format("a configuration has no value of '{}'", excerpt(name)));
+    if (!value)
+      return fail(ErrorKind::kUsage, fmt::format("a configuration has no value of '{}'", excerpt(parameter.name)));
+    parameter.truths = parameter.truths || own->is_boolean();
     out.push_back(std::move(*value));
   }
   return out;
@@ -102,6 +110,11 @@ Result<std::vector<ParameterValue>> configuration_of(const json& row, const std:
 json problem_json(const ForeignTable& table) {
   json size = json::parse(table.problem, nullptr, false);
   return size.is_discarded() ? json::array() : size;
+}
+
+bool is_mark_of_failure(const json& value) {
+  constexpr double kMark = 1e20;
+  return value.is_number() && value.get<double>() >= kMark;
 }
 
 std::optional<double> positive_seconds(const json& value, double unit_s) {
@@ -198,7 +211,7 @@ std::string stored_text(const ForeignTable& table) {
   std::vector<std::map<ParameterValue, std::size_t>> places;
   json parameters = json::array(), constraints = json::array(), rows = json::array();
   for (const ForeignTable::Parameter& parameter : table.parameters) {
-    parameters.push_back({parameter.name, values_json(parameter.values)});
+    parameters.push_back({parameter.name, values_json(parameter)});
     auto& own = places.emplace_back();
     for (std::size_t i = 0; i < parameter.values.size(); ++i) own.emplace(parameter.values[i], i);
   }
@@ -225,7 +238,7 @@ Result<ForeignTable> foreign_table_of(std::string_view stored) {
     document.at("problem").get_to(table.problem);
     table.measured_at = json_text(document, "measured_at", "");
     for (const json& parameter : document.at("parameters"))
-      table.parameters.push_back({parameter.at(0).get<std::string>(), values_of(parameter.at(1))});
+      table.parameters.push_back(parameter_with(parameter.at(0).get<std::string>(), parameter.at(1)));
     for (const json& constraint : document.at("constraints"))
       table.constraints.push_back({constraint.at(0).get<std::string>(), constraint.at(1).get<std::string>()});
     for (const json& row : document.at("rows")) rows.push_back(row_of(row, table.parameters));

@@ -22,6 +22,7 @@ struct ForeignTable {
   struct Parameter {
     std::string name;
     std::vector<ParameterValue> values;
+    bool truths = false;  ///< 1 and 0 are its maker's true and false, and are written so
     friend bool operator==(const Parameter&, const Parameter&) = default;
   };
   /// In the terms of the tool that made the table.
@@ -63,6 +64,8 @@ class ForeignTableMaker {
   [[nodiscard]] Result<void> add(ForeignTable::Row row);
   /// Parameters without stated values get those of the rows. Errors (usage): no row has a time.
   [[nodiscard]] Result<ForeignTable> finish() &&;
+  /// For configuration_of().
+  [[nodiscard]] std::vector<ForeignTable::Parameter>& parameters() { return table_.parameters; }
 
  private:
   ForeignTable table_;
@@ -92,23 +95,28 @@ inline constexpr std::size_t kMostText = 65'536;
 /// anything else.
 [[nodiscard]] std::optional<ParameterValue> parameter_value(const nlohmann::json& value);
 
-/// The inverse: text that is a number with a fraction becomes a number.
-[[nodiscard]] nlohmann::json value_json(const ParameterValue& value);
-[[nodiscard]] nlohmann::json values_json(const std::vector<ParameterValue>& values);
+/// The other way: text that is a number with a fraction was one.
+[[nodiscard]] nlohmann::json value_json(const ParameterValue& value, const ForeignTable::Parameter& parameter);
+[[nodiscard]] nlohmann::json values_json(const ForeignTable::Parameter& parameter);
 
-/// The object's list of values; elements that are none are left out.
-[[nodiscard]] std::vector<ParameterValue> stated_values(const nlohmann::json& object, const std::string& name);
-/// A list of values. Throws nlohmann::json::exception if an element is none.
-[[nodiscard]] std::vector<ParameterValue> values_of(const nlohmann::json& list);
+/// A parameter with the object's list of values; what is none is left out.
+[[nodiscard]] ForeignTable::Parameter stated_parameter(std::string name, const nlohmann::json& object,
+                                                       const std::string& list);
+/// With a list of values. Throws nlohmann::json::exception where one is none.
+[[nodiscard]] ForeignTable::Parameter parameter_with(std::string name, const nlohmann::json& list);
 
-/// The values in `row` of parameters, by name. Errors (usage): one is missing or none.
+/// The values in `row` of the parameters, which become truths where one is. Errors (usage): one is missing or none.
 [[nodiscard]] Result<std::vector<ParameterValue>> configuration_of(const nlohmann::json& row,
-                                                                   const std::vector<std::string>& names);
+                                                                   std::vector<ForeignTable::Parameter>& parameters);
 
 /// ForeignTable::problem as JSON; an empty list where there is none.
 [[nodiscard]] nlohmann::json problem_json(const ForeignTable& table);
 
-/// A number of units of `unit_s` seconds as seconds, if it is positive and finite.
+/// Whether it is no time but how Kernel Tuner says that a configuration failed: 1e20.
+[[nodiscard]] bool is_mark_of_failure(const nlohmann::json& value);
+inline constexpr const char* kMarkedAsFailed = "marked as failed by a time of 1e20";
+
+/// A number of `unit_s` seconds as seconds, where it is more than nothing and finite.
 [[nodiscard]] std::optional<double> positive_seconds(const nlohmann::json& value, double unit_s);
 /// A list of them; invalid elements are left out. If the list contains lists, the last one counts (pairs with 0 in
 /// front).

@@ -36,6 +36,9 @@ Outcome outcome_of(const json& row) {
   if (const auto own = enumerator_of<OutcomeKind>(json_text(row, kOutcome, ""))) return {*own, reason};
   std::string word = json_text(row, "__error__", "");
   if (word.empty()) word = json_text(row, "time", "");
+  const json* const time = json_field(row, "time");
+  if (word.empty() && time != nullptr && is_mark_of_failure(*time))
+    return {OutcomeKind::kLaunchFailed, kMarkedAsFailed};
   if (word.empty()) return {};
   for (const auto& [known, kind] : kErrors) {
     if (known == word) return {kind, reason.empty() ? word : reason};
@@ -43,8 +46,8 @@ Outcome outcome_of(const json& row) {
   return {OutcomeKind::kLaunchFailed, word};
 }
 
-Result<ForeignTable::Row> row_of(const json& in, const std::vector<std::string>& names) {
-  TRY_ASSIGN(auto values, configuration_of(in, names));
+Result<ForeignTable::Row> row_of(const json& in, std::vector<ForeignTable::Parameter>& parameters) {
+  TRY_ASSIGN(auto values, configuration_of(in, parameters));
   ForeignTable::Row row{std::move(values), outcome_of(in)};
   const auto seconds = [&](const char* name) {
     const json* const value = json_field(in, name);
@@ -52,14 +55,15 @@ Result<ForeignTable::Row> row_of(const json& in, const std::vector<std::string>&
   };
   row.time_s = seconds("time");
   row.compile_s = seconds("compile_time");
-  row.times_s = all_seconds(in, "times", kUnit_s);
+  if (row.outcome.kind == OutcomeKind::kOk) row.times_s = all_seconds(in, "times", kUnit_s);
   row.cut = json_flag(in, kCut);
   return row;
 }
 
 ordered_json row_json(const ForeignTable& table, const ForeignTable::Row& row) {
   ordered_json out;
-  for (std::size_t i = 0; i < row.values.size(); ++i) out[table.parameters[i].name] = value_json(row.values[i]);
+  for (std::size_t i = 0; i < row.values.size(); ++i)
+    out[table.parameters[i].name] = value_json(row.values[i], table.parameters[i]);
   const bool right = row.outcome.kind == OutcomeKind::kOk;
   double benchmark_s = 0;
   for (const double time_s : row.times_s) benchmark_s += time_s;
@@ -83,10 +87,14 @@ ordered_json row_json(const ForeignTable& table, const ForeignTable::Row& row) {
   return out;
 }
 
-/// Values joined by commas in the order of the parameters, as Kernel Tuner writes them.
-std::string key_of(const ForeignTable::Row& row) {
+/// Values joined by commas in the order of the parameters, as Kernel Tuner, which is Python, writes them.
+std::string key_of(const ForeignTable& table, const ForeignTable::Row& row) {
   std::string key;
-  for (const ParameterValue& value : row.values) key += (key.empty() ? "" : ",") + to_string(value);
+  for (std::size_t i = 0; i < row.values.size(); ++i) {
+    const json value = value_json(row.values[i], table.parameters[i]);
+    key += (i == 0 ? "" : ",");
+    key += value.is_boolean() ? (value.get<bool>() ? "True" : "False") : to_string(row.values[i]);
+  }
   return key;
 }
 
@@ -106,13 +114,10 @@ Result<ForeignTable> read_kernel_tuner_cache(const json& document) {
   if (const json* const size = json_field(document, "problem_size"); size != nullptr && !size->empty())
     table.problem = size->dump();
   const json* const stated = json_field(document, "tune_params");
-  std::vector<std::string> names;
   for (const json& key : keys) {
     if (!key.is_string()) return fail(ErrorKind::kUsage, "'tune_params_keys' must be a list of names");
-    names.push_back(key.get<std::string>());
-    ForeignTable::Parameter& parameter = table.parameters.emplace_back();
-    parameter.name = names.back();
-    if (stated != nullptr) parameter.values = stated_values(*stated, names.back());
+    const auto& name = key.get_ref<const std::string&>();
+    table.parameters.push_back(stated_parameter(name, stated != nullptr ? *stated : json(), name));
   }
   for (const json& restriction : json_list(document, "restrictions")) {
     if (restriction.is_string()) table.constraints.push_back({restriction.get<std::string>(), ""});
@@ -120,7 +125,7 @@ Result<ForeignTable> read_kernel_tuner_cache(const json& document) {
   if (!cache.empty()) table.measured_at = json_text(*cache.begin(), "timestamp", "");
   ForeignTableMaker maker(std::move(table));
   for (const auto& [key, entry] : cache.items()) {
-    TRY_ASSIGN(auto row, row_of(entry, names));
+    TRY_ASSIGN(auto row, row_of(entry, maker.parameters()));
     TRY(maker.add(std::move(row)));
   }
   return std::move(maker).finish();
@@ -131,7 +136,7 @@ std::string write_kernel_tuner_cache(const ForeignTable& table) {
   ordered_json keys = ordered_json::array(), stated = ordered_json::object(), restrictions = ordered_json::array();
   for (const ForeignTable::Parameter& parameter : table.parameters) {
     keys.push_back(parameter.name);
-    stated[parameter.name] = values_json(parameter.values);
+    stated[parameter.name] = values_json(parameter);
   }
   for (const ForeignTable::Constraint& constraint : table.constraints) restrictions.push_back(constraint.expression);
   const ordered_json head{{"schema_version", "1.1.0"},
@@ -147,7 +152,7 @@ std::string write_kernel_tuner_cache(const ForeignTable& table) {
   out += "\"cache\": {";
   const char* separator = "\n";
   for (const ForeignTable::Row& row : table.rows) {
-    out += fmt::format("{}{}: {}", separator, json(key_of(row)).dump(), row_json(table, row).dump());
+    out += fmt::format("{}{}: {}", separator, json(key_of(table, row)).dump(), row_json(table, row).dump());
     separator = ",\n";
   }
   return out + "}\n}";

@@ -55,8 +55,13 @@ double unit_of(const json& object, const std::string& name) {
   return unit != kTimeUnits.end() ? unit->second : 0;
 }
 
-/// The measurement that a result is judged by, in seconds.
-std::optional<double> time_s(const json& result) {
+struct Judged {
+  double time_s = 0;  ///< 0: there is none
+  bool marked_as_failed = false;
+};
+
+/// The measurement that a result is judged by.
+Judged judged(const json& result) {
   std::string objective = "time";
   const json& objectives = json_list(result, "objectives");
   if (!objectives.empty() && objectives.front().is_string()) objective = objectives.front().get<std::string>();
@@ -64,25 +69,29 @@ std::optional<double> time_s(const json& result) {
     if (json_text(measurement, "name", "") != objective) continue;
     const double unit_s = unit_of(measurement, "unit");
     const json* const value = json_field(measurement, "value");
-    if (unit_s > 0 && value != nullptr) return positive_seconds(*value, unit_s);
+    if (unit_s > 0 && value != nullptr)
+      return {positive_seconds(*value, unit_s).value_or(0), is_mark_of_failure(*value)};
   }
-  return std::nullopt;
+  return {};
 }
 
-Result<ForeignTable::Row> row_of(const json& result, const std::vector<std::string>& names, double unit_s) {
+Result<ForeignTable::Row> row_of(const json& result, std::vector<ForeignTable::Parameter>& parameters, double unit_s) {
   const std::string word = json_text(result, "invalidity", "correct");
   const auto* const known = find_word(kInvalidity, word);
   if (known == kInvalidity.end())
     return fail(ErrorKind::kUsage, fmt::format("'{}' is no invalidity of a result", excerpt(word, 40)));
   const json* const configuration = json_field(result, "configuration");
-  TRY_ASSIGN(auto values, configuration_of(configuration != nullptr ? *configuration : json(), names));
+  TRY_ASSIGN(auto values, configuration_of(configuration != nullptr ? *configuration : json(), parameters));
   const auto own = enumerator_of<OutcomeKind>(json_text(result, "outcome", ""));
   ForeignTable::Row row{std::move(values), {own.value_or(known->second), json_text(result, "reason", "", kMostText)}};
   if (row.outcome.kind != OutcomeKind::kOk && row.outcome.reason.empty()) row.outcome.reason = word;
-  row.time_s = time_s(result).value_or(0);
+  const Judged by = judged(result);
+  if (row.outcome.kind == OutcomeKind::kOk && by.marked_as_failed)
+    row.outcome = {OutcomeKind::kLaunchFailed, kMarkedAsFailed};
+  row.time_s = by.time_s;
   row.cut = json_flag(result, "cut");
   if (const json* const times = json_field(result, "times")) {
-    row.times_s = all_seconds(*times, "runtimes", unit_s);
+    if (!by.marked_as_failed) row.times_s = all_seconds(*times, "runtimes", unit_s);
     for (const char* name : {"compilation_time", "compilation"}) {
       const json* const value = json_field(*times, name);
       if (value != nullptr && row.compile_s == 0) row.compile_s = positive_seconds(*value, unit_s).value_or(0);
@@ -95,7 +104,7 @@ ordered_json result_json(const ForeignTable& table, const ForeignTable::Row& row
   constexpr double kMillisecond_s = 1e-3;
   ordered_json configuration, runtimes = ordered_json::array();
   for (std::size_t i = 0; i < row.values.size(); ++i)
-    configuration[table.parameters[i].name] = value_json(row.values[i]);
+    configuration[table.parameters[i].name] = value_json(row.values[i], table.parameters[i]);
   for (const double time_s : row.times_s) runtimes.push_back(time_s / kMillisecond_s);
   const bool right = row.outcome.kind == OutcomeKind::kOk;
   ordered_json out{{"timestamp", table.measured_at},
@@ -130,13 +139,13 @@ std::string python_as_json(std::string text) {
   return text;
 }
 
-/// The values in such a list, parsed and not evaluated.
-std::optional<std::vector<ParameterValue>> listed_values(const std::string& text) {
+/// The values in such a list, read and not evaluated.
+std::optional<ForeignTable::Parameter> with_listed_values(const std::string& name, const std::string& text) {
   for (const std::string& form : {text, python_as_json(text)}) {
     const auto list = parse_untrusted_json(form);
     if (!list || !list->is_array()) continue;
     try {
-      return values_of(*list);
+      return parameter_with(name, *list);
     } catch (const json::exception&) {
       return std::nullopt;
     }
@@ -163,18 +172,16 @@ Result<ForeignTable> read_t4(const json& document) {
   if (const json* const size = json_field(facts, "problem_size"); size != nullptr && !size->empty())
     table.problem = size->dump();
   table.measured_at = json_text(results.front(), "timestamp", "");
-  std::vector<std::string> names;
-  // In the file's order, if it is a list; an object has no order.
+  // In the order of whoever wrote the file; an object has none.
   for (const json& parameter : json_list(facts, "parameters")) {
     const std::string name = json_text(parameter, "name", "");
     if (!first->contains(name)) continue;
-    names.push_back(name);
-    table.parameters.push_back({name, stated_values(parameter, "values")});
+    table.parameters.push_back(stated_parameter(name, parameter, "values"));
   }
   for (const auto& [name, value] : first->items()) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    names.push_back(name);
-    table.parameters.push_back({name, {}});
+    const bool known = std::any_of(table.parameters.begin(), table.parameters.end(),
+                                   [&, own = &name](const auto& parameter) { return parameter.name == *own; });
+    if (!known) table.parameters.push_back({name, {}});
   }
   for (const json& constraint : json_list(facts, "constraints"))
     table.constraints.push_back(
@@ -182,7 +189,7 @@ Result<ForeignTable> read_t4(const json& document) {
   const double unit_s = unit_of(facts, "timeunit");
   ForeignTableMaker maker(std::move(table));
   for (const json& result : results) {
-    TRY_ASSIGN(auto row, row_of(result, names, unit_s));
+    TRY_ASSIGN(auto row, row_of(result, maker.parameters(), unit_s));
     TRY(maker.add(std::move(row)));
   }
   return std::move(maker).finish();
@@ -191,7 +198,7 @@ Result<ForeignTable> read_t4(const json& document) {
 std::string write_t4(const ForeignTable& table) {
   ordered_json parameters = ordered_json::array(), constraints = ordered_json::array();
   for (const ForeignTable::Parameter& parameter : table.parameters)
-    parameters.push_back({{"name", parameter.name}, {"values", values_json(parameter.values)}});
+    parameters.push_back({{"name", parameter.name}, {"values", values_json(parameter)}});
   for (const ForeignTable::Constraint& constraint : table.constraints)
     constraints.push_back({{"expression", constraint.expression}, {"reason", constraint.reason}});
   ordered_json results = ordered_json::array();
@@ -219,13 +226,15 @@ Result<void> add_t1_space(const json& document, ForeignTable& table) {
                                      [&](const json& entry) { return json_text(entry, "Name", "") == parameter.name; });
     if (stated == parameters->end())
       return fail(ErrorKind::kUsage, fmt::format("is of another space: it has no parameter '{}'", parameter.name));
-    auto values = listed_values(json_text(*stated, "Values", "", kMostText));
-    if (!values)
+    auto listed = with_listed_values(parameter.name, json_text(*stated, "Values", "", kMostText));
+    if (!listed)
       return fail(ErrorKind::kUsage, fmt::format("'Values' of '{}' is no list of constants", parameter.name));
     for (const ParameterValue& seen : parameter.values) {
-      if (std::find(values->begin(), values->end(), seen) == values->end()) values->push_back(seen);
+      auto& values = listed->values;
+      if (std::find(values.begin(), values.end(), seen) == values.end()) values.push_back(seen);
     }
-    parameter.values = std::move(*values);
+    parameter.values = std::move(listed->values);
+    parameter.truths = parameter.truths || listed->truths;
   }
   for (const json& condition : json_list(*space, "Conditions"))
     table.constraints.push_back({json_text(condition, "Expression", "", kMostText), ""});

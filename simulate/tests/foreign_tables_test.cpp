@@ -35,6 +35,31 @@ OutcomeKind outcome_of(const RecordedTable& table, const std::string& key) {
   return OutcomeKind::kOk;
 }
 
+/// Times go through milliseconds, which costs the last bit.
+void expect_same(const ForeignTable& table, const ForeignTable& expected) {
+  ForeignTable rounded = table;
+  ASSERT_EQ(rounded.rows.size(), expected.rows.size());
+  for (ForeignTable::Row& row : rounded.rows) {
+    // A cache has its rows in the order of their keys.
+    const auto same = std::find_if(expected.rows.begin(), expected.rows.end(),
+                                   [&](const ForeignTable::Row& other) { return other.values == row.values; });
+    ASSERT_NE(same, expected.rows.end());
+    EXPECT_DOUBLE_EQ(row.time_s, same->time_s);
+    EXPECT_DOUBLE_EQ(row.compile_s, same->compile_s);
+    EXPECT_THAT(row.times_s, ::testing::Pointwise(::testing::DoubleEq(), same->times_s));
+    EXPECT_EQ(row.outcome, same->outcome);
+    EXPECT_EQ(row.cut, same->cut);
+  }
+  rounded.rows = expected.rows;
+  EXPECT_EQ(rounded, expected);
+}
+
+ForeignTable written_and_read(const ForeignTable& table, ForeignFormat format) {
+  auto again = parse_foreign_table(write_foreign_table(table, format), "again");
+  EXPECT_TRUE(again) << again.error().text();
+  return std::move(again).value();
+}
+
 TEST(ForeignTables, AKernelTunerCacheHasItsTimesAndFailures) {
   const RecordedTable table = corpus_table("kernel_tuner.json");
   EXPECT_EQ(table.title(), "gemm [4096,4096]");
@@ -45,6 +70,41 @@ TEST(ForeignTables, AKernelTunerCacheHasItsTimesAndFailures) {
   EXPECT_EQ(outcome_of(table, "BX=16,MODE=1.5"), OutcomeKind::kInvalid);
   EXPECT_EQ(outcome_of(table, "BX=32,MODE=1.5"), OutcomeKind::kCompileFailed);
   EXPECT_EQ(outcome_of(table, "BX=64,MODE=a"), OutcomeKind::kLaunchFailed);
+}
+
+TEST(ForeignTables, TruthsComeBackAsTruthsAndATimeThatMarksAFailureIsNone) {
+  const char* const rows = R"json("32,True": {"B": 32, "S": true, "time": 1.5, "times": [1.5]},
+      "32,False": {"B": 32, "S": false, "time": 1e20, "times": [1e20]},
+      "64,True": {"B": 64, "S": true, "time": 1.25, "times": [1.25]}, "1,True": {"B": 1, "S": true, "time": 2})json";
+  for (const char* const stated : {R"json("tune_params": {"B": [1, 32, 64], "S": [true, false]},)json", ""}) {
+    const std::string text =
+        std::string(R"json({"tune_params_keys": ["B", "S"],)json") + stated + R"json("cache": {)json" + rows + "}}";
+    const ForeignTable table = parse_foreign_table(text, "cache").value();
+    EXPECT_FALSE(table.parameters[0].truths);
+    EXPECT_TRUE(table.parameters[1].truths);
+    EXPECT_EQ(foreign_table_of(stored_text(table)).value(), table);
+    for (const ForeignFormat format : {ForeignFormat::kT4, ForeignFormat::kKernelTuner})
+      expect_same(written_and_read(table, format), table);
+    const auto written = nlohmann::json::parse(write_foreign_table(table, ForeignFormat::kKernelTuner));
+    EXPECT_EQ(written.at("cache").at("32,True").at("S"), true);
+    EXPECT_EQ(written.at("cache").at("1,True").at("B"), 1);
+    EXPECT_EQ(written.at("cache").at("32,False").at("time"), "RuntimeFailedConfig");
+    for (const nlohmann::json& value : written.at("tune_params").at("S")) EXPECT_TRUE(value.is_boolean());
+  }
+}
+
+TEST(ForeignTables, AMarkedFailureOfAT4FileIsOne) {
+  const auto of = [](const char* time) {
+    return parse_foreign_table(std::string(R"json({"results": [{"configuration": {"B": 1}, "measurements":
+        [{"name": "time", "value": 2}]}, {"configuration": {"B": 2}, "measurements": [{"name": "time", "value": )json") +
+                                   time + "}]}]}",
+                               "t4")
+        .value()
+        .rows.back();
+  };
+  EXPECT_EQ(of("1e20").outcome.kind, OutcomeKind::kLaunchFailed);
+  EXPECT_EQ(of("1e20").time_s, 0);
+  EXPECT_EQ(of("9e19").outcome.kind, OutcomeKind::kOk) << "absurd, but not the mark";
 }
 
 TEST(ForeignTables, ACacheThatIsStillOpenIsWhole) {
@@ -71,31 +131,6 @@ TEST(ForeignTables, WhatIsNoneSaysWhatIsWrong) {
     EXPECT_EQ(table.error().kind, ErrorKind::kUsage);
     EXPECT_THAT(table.error().message, HasSubstr(message)) << name;
   }
-}
-
-/// Times go through milliseconds, which costs the last bit.
-void expect_same(const ForeignTable& table, const ForeignTable& expected) {
-  ForeignTable rounded = table;
-  ASSERT_EQ(rounded.rows.size(), expected.rows.size());
-  for (ForeignTable::Row& row : rounded.rows) {
-    // A cache has its rows in the order of their keys.
-    const auto same = std::find_if(expected.rows.begin(), expected.rows.end(),
-                                   [&](const ForeignTable::Row& other) { return other.values == row.values; });
-    ASSERT_NE(same, expected.rows.end());
-    EXPECT_DOUBLE_EQ(row.time_s, same->time_s);
-    EXPECT_DOUBLE_EQ(row.compile_s, same->compile_s);
-    EXPECT_THAT(row.times_s, ::testing::Pointwise(::testing::DoubleEq(), same->times_s));
-    EXPECT_EQ(row.outcome, same->outcome);
-    EXPECT_EQ(row.cut, same->cut);
-  }
-  rounded.rows = expected.rows;
-  EXPECT_EQ(rounded, expected);
-}
-
-ForeignTable written_and_read(const ForeignTable& table, ForeignFormat format) {
-  auto again = parse_foreign_table(write_foreign_table(table, format), "again");
-  EXPECT_TRUE(again) << again.error().text();
-  return std::move(again).value();
 }
 
 TEST(ForeignTables, AreTheSameAfterTheyWereWrittenKeptAndReadAgain) {
