@@ -94,6 +94,46 @@ TEST(WithDefaultStrides, RefusesNonsenseScalarsAndBatch) {
   EXPECT_FALSE(with_default_strides(problem));
 }
 
+std::string refused_scalars(const char* shape, double alpha, double beta, Dtype dtype = Dtype::kF32) {
+  Problem problem = parse_shape(shape).value();
+  problem.dtype = dtype;
+  problem.alpha = alpha;
+  problem.beta = beta;
+  const auto checked = with_default_strides(problem);
+  return checked ? std::string() : checked.error().message;
+}
+
+TEST(WithDefaultStrides, RefusesScalarsThatFloat32DoesNotHold) {
+  EXPECT_THAT(refused_scalars("512x512x512", 1e39, 0),
+              HasSubstr("alpha is used as float32: 1e+39 is beyond f32, whose numbers end at 3.4"));
+  EXPECT_THAT(refused_scalars("512x512x512", 1, -1e39), HasSubstr("beta is used as float32: -1e+39 is beyond"));
+  EXPECT_THAT(refused_scalars("512x512x512", 1e-60, 0), HasSubstr("1e-60 is 0 in f32"));
+  EXPECT_EQ(refused_scalars("512x512x512", 1e-40, 0), "") << "a subnormal number";
+  EXPECT_EQ(refused_scalars("512x512x512", 0, 0.3), "");
+}
+
+TEST(WithDefaultStrides, RefusesScalarsWhoseResultsTheOutputDoesNotHold) {
+  EXPECT_THAT(refused_scalars("512x512x512", 1e38, 0), HasSubstr("alpha is 1e+38: results with K 512 would be beyond"));
+  EXPECT_EQ(refused_scalars("512x512x512", 1e36, 1e37), "");
+  EXPECT_THAT(refused_scalars("512x512x512", 1, 3e38), HasSubstr("beta is 3e+38"));
+  EXPECT_THAT(refused_scalars("512x512x400", 1000, 0, Dtype::kF16),
+              HasSubstr("beyond f16, whose numbers end at 65504"));
+  EXPECT_EQ(refused_scalars("512x512x400", 800, 0, Dtype::kF16), "");
+  EXPECT_EQ(refused_scalars("64x64x1073741824", 1, 0, Dtype::kF16), "") << "not the scalar's fault";
+}
+
+TEST(ElementTypes, SayWhyANumberIsNoneOfTheirs) {
+  EXPECT_EQ(why_not_in(ElementType::kInt8, -128), std::nullopt);
+  EXPECT_THAT(why_not_in(ElementType::kInt8, -129).value_or(""), HasSubstr("end at -128"));
+  EXPECT_THAT(why_not_in(ElementType::kInt8, 128).value_or(""), HasSubstr("end at 127"));
+  EXPECT_EQ(why_not_in(ElementType::kInt32, 2.5), "2.5 is no whole number");
+  EXPECT_EQ(why_not_in(ElementType::kE4m3, 448), std::nullopt);
+  EXPECT_NE(why_not_in(ElementType::kE4m3, 449), std::nullopt);
+  EXPECT_EQ(why_not_in(ElementType::kE4m3, 0x1p-9), std::nullopt) << "the smallest";
+  EXPECT_NE(why_not_in(ElementType::kE4m3, 0x1p-10), std::nullopt) << "rounds to even, which is 0";
+  EXPECT_NE(why_not_in(ElementType::kFloat32, std::numeric_limits<double>::infinity()), std::nullopt);
+}
+
 TEST(Problem, CountsFlopsAndBytes) {
   Problem problem = problem_of("2x3x5");
   EXPECT_DOUBLE_EQ(problem.flops(), 60);

@@ -247,6 +247,33 @@ TEST(OperationProblem, CasesFillInputsInAnotherWay) {
   EXPECT_THROW(static_cast<void>(spoilt.get<Problem>()), json::exception);
 }
 
+TEST(OperationProblem, RefusesFillsThatAreNoNumbersOfTheirBuffer) {
+  struct Fill {
+    int buffer;
+    const char *fill, *words;  ///< no words: it is right
+  };
+  for (const Fill& wrong :
+       {Fill{0, R"({"constant": 1e39})", "1e+39 is beyond bf16"}, Fill{0, R"({"constant": 1e38})", ""},
+        Fill{0, R"({"uniform": [1, 0]})", "no numbers lie between 1 and 0"}, Fill{0, R"({"uniform": [0, 0]})", ""},
+        Fill{0, R"({"uniform": [-1e39, 0]})", "-1e+39 is beyond bf16"},
+        Fill{0, R"({"normal": [0, -1]})", "a deviation of -1 is negative"},
+        Fill{0, R"({"normal": [0, 1e38]})", "6e+38 is beyond bf16"}, Fill{0, R"({"normal": [0, 1e37]})", ""},
+        Fill{3, R"({"constant": 2.5})", "2.5 is no whole number"}, Fill{3, R"({"constant": 16777216})", ""},
+        Fill{3, R"({"constant": 16777218})", "beyond 2^24"},
+        Fill{3, R"({"constant": 3000000000})", "is beyond int32"}}) {
+    json document = sample_json();
+    document["buffers"][wrong.buffer]["fill"] = json::parse(wrong.fill);
+    const auto problem = problem_of(document, "M=6,N=10");
+    if (*wrong.words == 0) {
+      EXPECT_TRUE(problem) << wrong.fill << problem.error().text();
+    } else {
+      ASSERT_FALSE(problem) << wrong.fill;
+      EXPECT_THAT(problem.error().text(), HasSubstr(wrong.words));
+      EXPECT_EQ(problem.error().kind, ErrorKind::kUsage);
+    }
+  }
+}
+
 TEST(OperationProblem, SurvivesJson) {
   const Problem problem = sample();
   EXPECT_EQ(json(problem).get<Problem>(), problem);

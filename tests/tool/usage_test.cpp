@@ -53,6 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongInput{"batch", with("--batch", "0"), {"--batch '0'"}},
         WrongInput{"octal_batch", with("--batch", "0x10"), {"--batch '0x10'"}},
         WrongInput{"alpha", with("--alpha", "inf"), {"--alpha 'inf'"}},
+        WrongInput{"alpha_beyond_float32", with("--alpha", "1e39"), {"alpha is used as float32", "1e+39"}},
         WrongInput{"leading_dimension", with("--lda", "8"), {"lda", "64"}},
         WrongInput{"budget", with("--budget", "60x"), {"--budget '60x'", "60s"}},
         WrongInput{"negative_budget", with("--budget", "-5s"), {"--budget '-5s'"}},

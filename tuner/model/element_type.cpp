@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/model/element_type.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <limits>
@@ -81,6 +83,19 @@ double element_value(ElementType type, std::uint32_t bits) {
     magnitude = std::numeric_limits<double>::infinity();
   }
   return negative ? -magnitude : magnitude;
+}
+
+std::optional<std::string> why_not_in(ElementType type, double value) {
+  const ElementTraits& t = traits(type);
+  const double size = std::abs(value);
+  const double largest = t.is_integer() && value < 0 ? t.largest + 1 : t.largest;
+  if (!(size <= largest))
+    return fmt::format("{} is beyond {}, whose numbers end at {}", value, t.name, std::copysign(largest, value));
+  if (t.is_integer())
+    return value == std::trunc(value) ? std::nullopt : std::optional(fmt::format("{} is no whole number", value));
+  const double smallest = std::ldexp(1, 1 - t.exponent_bias() - t.mantissa_bits);
+  if (size > 0 && size <= smallest / 2) return fmt::format("{} is 0 in {}", value, t.name);
+  return std::nullopt;
 }
 
 EnumTable<ElementType> enum_table(ElementType /*value*/) { return kElementNames; }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -45,6 +47,10 @@ struct ElementTraits {
 [[nodiscard]] inline std::int64_t element_bytes(ElementType type) { return traits(type).bytes; }
 /// An element from its bits, which are the lowest. Exact; NaN has no sign.
 [[nodiscard]] double element_value(ElementType type, std::uint32_t bits);
+
+/// Why `value` is no number of the type, as the end of a sentence: it is too large, becomes 0, or has a fraction where
+/// there are whole numbers only; nothing where it is one, rounded.
+[[nodiscard]] std::optional<std::string> why_not_in(ElementType type, double value);
 
 [[nodiscard]] EnumTable<TensorType> enum_table(TensorType value);
 [[nodiscard]] std::int64_t element_bytes(TensorType type);

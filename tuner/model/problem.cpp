@@ -102,6 +102,27 @@ std::optional<std::string> integer_problem(const Problem& problem) {
   return std::nullopt;
 }
 
+/// Of the scalars of real numbers, which kernels are given as float32: with them results as large as pgtune's data may
+/// give have to be numbers of the output's type. Data that are too large without them are not their fault.
+std::optional<std::string> scalar_problem(const Problem& problem) {
+  for (const auto& [name, value] : {std::pair{"alpha", problem.alpha}, std::pair{"beta", problem.beta}}) {
+    if (const auto why = why_not_in(ElementType::kFloat32, value))
+      return fmt::format("{} is used as float32: {}; give another --{}", name, *why, name);
+  }
+  constexpr double kDeviations = 4;
+  const double largest = traits(problem.type_of_c()).largest;
+  const double sum = kDeviations * std::sqrt(static_cast<double>(problem.k));
+  for (const auto& [name, value, without] :
+       {std::tuple{"alpha", problem.alpha, sum}, std::tuple{"beta", problem.beta, kDeviations}}) {
+    if (without <= largest && std::abs(value) * without > largest)
+      return fmt::format(
+          "{0} is {1}: results with K {2} would be beyond {3}, whose numbers end at {4}; give a smaller "
+          "--{0}",
+          name, value, problem.k, to_string(problem.type_of_c()), largest);
+  }
+  return std::nullopt;
+}
+
 std::string unwritable_output(const Problem& problem) {
   std::vector<std::string_view> words;
   for (const ElementType type : output_types(problem.dtype)) words.push_back(to_string(type));
@@ -330,6 +351,9 @@ Result<Problem> with_default_strides(Problem problem) {
     return fail(ErrorKind::kUsage, fmt::format("batch is {}, but must be at least 1", problem.batch));
   if (!std::isfinite(problem.alpha) || !std::isfinite(problem.beta))
     return fail(ErrorKind::kUsage, "alpha and beta must be finite numbers");
+  if (!traits(problem.dtype).is_integer()) {
+    if (auto trouble = scalar_problem(problem)) return fail(ErrorKind::kUsage, std::move(*trouble));
+  }
   if (problem.lda == 0) problem.lda = problem.columns_a();
   if (problem.ldb == 0) problem.ldb = problem.columns_b();
   if (problem.ldc == 0) problem.ldc = problem.n;

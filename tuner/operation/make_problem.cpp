@@ -13,6 +13,7 @@ namespace pgtune::operation {
 namespace {
 
 constexpr std::uint64_t kLargestAlignment = 256;
+constexpr double kWholeInFloat32 = 0x1p24;  ///< whole numbers pass through it on the device
 
 std::string name_for_messages(const OperationDefinition& definition) {
   return fmt::format("the operation '{}'", definition.name);
@@ -169,6 +170,7 @@ class ProblemBuilder {
     }
     if ((spec.fill == FillKind::kNormal || spec.fill == FillKind::kUniform) && traits(buffer.type).is_integer())
       refuse(fmt::format("{} has whole numbers, which \"{}\" does not give", field, to_string(spec.fill)));
+    check_fill(buffer, field);
   }
 
   void add_case(const CaseSpec& spec) {
@@ -206,9 +208,29 @@ class ProblemBuilder {
     }
   }
 
+  /// The numbers have to be those of the buffer's type, or every result would be infinite, or every input 0.
+  void check_fill(const OperationBuffer& buffer, const std::string& field) {
+    constexpr double kDeviations = 6;
+    std::vector<double> numbers;
+    if (buffer.fill == FillKind::kConstant) numbers = {buffer.first};
+    if (buffer.fill == FillKind::kUniform) numbers = {buffer.first, buffer.second};
+    if (buffer.fill == FillKind::kNormal)
+      numbers = {buffer.first, buffer.second, std::abs(buffer.first) + kDeviations * std::abs(buffer.second)};
+    for (const double number : numbers) {
+      if (const auto why = why_not_in(buffer.type, number))
+        refuse(fmt::format("{} cannot be filled by \"{}\": {}", field, to_string(buffer.fill), *why));
+    }
+    if (buffer.fill == FillKind::kConstant && traits(buffer.type).is_integer() &&
+        std::abs(buffer.first) > kWholeInFloat32)
+      refuse(fmt::format("{} cannot be filled by \"constant\": {} is beyond 2^24", field, buffer.first));
+    if (buffer.fill == FillKind::kUniform && buffer.first > buffer.second)
+      refuse(fmt::format("{}: no numbers lie between {} and {}", field, buffer.first, buffer.second));
+    if (buffer.fill == FillKind::kNormal && buffer.second < 0)
+      refuse(fmt::format("{}: a deviation of {} is negative", field, buffer.second));
+  }
+
   void check_range(const OperationBuffer& buffer) {
-    // They pass through float32 on the device.
-    const double largest = std::min(traits(buffer.type).largest, 0x1p24);
+    const double largest = std::min(traits(buffer.type).largest, kWholeInFloat32);
     if (buffer.first > buffer.second)
       refuse(fmt::format("buffer {}: no integers lie between {} and {}", buffer.name, buffer.first, buffer.second));
     if (std::max(std::abs(buffer.first), std::abs(buffer.second)) > largest)

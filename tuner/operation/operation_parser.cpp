@@ -25,7 +25,10 @@ std::vector<NamedScalar> read_scalars(const JsonCursor& root) {
   for (const JsonCursor& element : root.optional_elements("scalars", kMaxEntries)) {
     element.expect_fields({"name", "value"});
     const JsonCursor name = element.required("name");
-    NamedScalar scalar{name.string(), element.required("value").number()};
+    const JsonCursor value = element.required("value");
+    NamedScalar scalar{name.string(), value.number()};
+    if (const auto why = why_not_in(ElementType::kFloat32, scalar.value))
+      value.problem(fmt::format("kernels are given scalars as float32: {}", *why));
     if (!is_identifier(scalar.name)) name.problem(fmt::format("'{}' cannot be a scalar's name", scalar.name));
     for (const NamedScalar& other : out) {
       if (other.name == scalar.name) name.problem(fmt::format("there are two scalars '{}'", scalar.name));

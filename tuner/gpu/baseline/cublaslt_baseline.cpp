@@ -133,7 +133,7 @@ Result<void> CublasLtBaseline::find(const BaselineParts& parts) {
                                                     : "choose other sizes or leading dimensions"));
   }
   if (report_.algorithms.empty()) {
-    return fail(ErrorKind::kInternal,
+    return fail(ErrorKind::kEnvironment,
                 fmt::format("{} has {} algorithms for {} and none gives the right result; name the folder of another "
                             "cuBLAS in PGTUNE_CUDA_HOME",
                             library, *candidates, problem_.title()));
