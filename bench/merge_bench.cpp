@@ -53,7 +53,7 @@ void bench_merge(int databases, int problems) {
     std::ofstream shapes(list);
     for (int k = 0; k < problems; ++k) shapes << kShapes[next++ % kShapes.size()] << '\n';
     shapes.close();
-    run_or_throw({pgtune, "search", "--template", "sgemm_simt", "--strategy", "random", "--budget", "64", "--shapes",
+    run_or_throw({pgtune, "search", "--template", "sgemm_simt", "--strategy", "random", "--variants", "64", "--shapes",
                   list, "--db", database, "-q"});
     bytes += std::filesystem::file_size(database);
     merge.push_back(database);

@@ -165,7 +165,7 @@ using OwnOperationLadder = OwnOperationTest;
 TEST_F(OwnOperationLadder, LaddersAreOfTheirOperation) {
   const auto softmax = [&](const std::string& command, const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments{"--dtype", "bf16"};
-    if (command == "search") arguments.insert(arguments.end(), {"--budget", "4", "-q"});
+    if (command == "search") arguments.insert(arguments.end(), {"--variants", "4", "-q"});
     arguments.insert(arguments.end(), more.begin(), more.end());
     return of(command, "softmax", "M=4096,N=8192", arguments);
   };

@@ -92,11 +92,14 @@ class PipelineCommand final : public Command {
                    "what is free)")
         .option_text("MIB")
         .group(group);
-    app.add_option("--budget", budget_,
-                   "A time (60s, 5m) or a number of pipelines (50), after which no new one is tried")
-        .option_text("TIME|N")
+    app.add_option("--budget", budget_, "Time (60s, 5m) after which no pipeline is proposed")
+        .option_text("TIME")
         .group(group);
-    app.add_option("--rounds", rounds_, "Rounds, each with a sample of every remaining pipeline (default: 8)")
+    app.add_option("--pipelines", pipelines_, "Number of pipelines to try").option_text("N").group(group);
+    app.add_option("--rounds", rounds_, "Rounds, each with a sample of every pipeline that matters (default: 8)")
+        .option_text("N")
+        .group(group);
+    app.add_option("--seed", seed_, "Order in the rounds, together with the session's start (default: 1)")
         .option_text("N")
         .group(group);
     app.add_option("--seed", seed_, "Seed of the order in rounds (default: 1)").option_text("N").group(group);
@@ -139,7 +142,8 @@ class PipelineCommand final : public Command {
       constexpr std::int64_t kMostMib = std::int64_t{1} << 30;
       options.pinned_limit_bytes = std::min(parse_count("--pinned-limit", pinned_limit_mib_, 1), kMostMib) << 20;
     }
-    if (!budget_.empty()) options.budget = parse_budget(budget_);
+    if (!budget_.empty()) options.budget.seconds = parse_budget(budget_, "--pipelines");
+    if (!pipelines_.empty()) options.budget.trials = parse_count("--pipelines", pipelines_, 1);
     options.rounds = parse_rounds(rounds_);
     if (options.rounds < kLeastRounds)
       throw CommandError(ErrorKind::kUsage, fmt::format("--rounds {} are too few for an interval. Give at least {}.",
@@ -287,7 +291,7 @@ class PipelineCommand final : public Command {
   }
 
   WhichPipeline which_;
-  std::string kernels_, pinned_limit_mib_, budget_, rounds_ = "8", seed_ = "1";
+  std::string kernels_, pinned_limit_mib_, budget_, pipelines_, rounds_ = "8", seed_ = "1";
   std::string device_ = "auto", database_, svg_;
   bool wait_ = false, force_ = false, dry_run_ = false, json_ = false, quiet_ = false, verbose_ = false;
 };

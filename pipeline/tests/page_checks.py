@@ -8,7 +8,7 @@ STAIRCASE = "Staircase: 8192x2048x2048 bf16 nn, streaming A,D"
 
 def make_pages(pgtune, page_of, folder, made_up):
     for database in ("new.db", "pipelines.db"):  # beside kernels, and alone
-        pgtune("pipeline", "--shape", "8192x2048x2048", "--dtype", "bf16", "--budget", "8", "-q", "--db", os.path.join(folder, database), **made_up)
+        pgtune("pipeline", "--shape", "8192x2048x2048", "--dtype", "bf16", "--pipelines", "8", "-q", "--db", os.path.join(folder, database), **made_up)
     return {"pipelines": page_of("pipelines", os.path.join(folder, "pipelines.db"))}
 
 

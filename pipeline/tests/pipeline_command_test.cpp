@@ -123,7 +123,7 @@ TEST_F(PipelineCommandTest, GoesOnFromWhatIsStored) {
   launch_.environment["PGTUNE_FAKE"] = "rates||error";
   EXPECT_EQ(pipeline().exit_code, 3);
   launch_.environment.erase("PGTUNE_FAKE");
-  ASSERT_EQ(pipeline({"--budget", "1"}).exit_code, 0);
+  ASSERT_EQ(pipeline({"--pipelines", "1"}).exit_code, 0);
   const int first = requests("trial");
   ASSERT_EQ(pipeline({"--force"}).exit_code, 0);
   const int second = requests("trial");

@@ -257,7 +257,7 @@ def make_pages():
     made_up = {"PGTUNE_WORKER": options.fake_worker, "PGTUNE_NCU": options.fake_ncu, "PGTUNE_LOCK_DIR": folder, "HOME": home}
     for database, seed in (("old.db", "1"), ("new.db", "2")):
         for problem in (("--shape", "1024x1024x1024"), ("--shape", "512x512x512"), ("--operation", "softmax", "--size", "M=1024,N=1024")):
-            pgtune("search", *problem, "--strategy", "guided", "--budget", "8", "--power", "--counters", "-q", "--seed", seed, "--db", os.path.join(folder, database), **made_up)
+            pgtune("search", *problem, "--strategy", "guided", "--variants", "8", "--power", "--counters", "-q", "--seed", seed, "--db", os.path.join(folder, database), **made_up)
     for shape in ("1024x1024x1024", "512x512x512"):  # the winners again, on a board that takes longer
         pgtune("bench", "--shape", shape, "--rounds", "8", "-q", "--db", os.path.join(folder, "new.db"), **made_up,
                PGTUNE_FAKE_UUID="GPU-bbbbbbbb-0000-0000-0000-000000000000", PGTUNE_FAKE_SLOWDOWN="1.04")

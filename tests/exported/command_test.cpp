@@ -92,9 +92,9 @@ TEST(ExportCommand, KernelsAreCompressedWhereThereIsAFatbinary) {
 TEST(ExportCommand, AnOperationBecomesAHeaderNamedAfterIt) {
   const ExportFolder folder("");
   const std::string program = fmt::format("XDG_CACHE_HOME={} HOME=$PWD PGTUNE_LOCK_DIR=$PWD ", shared_cache());
-  const std::string search = program +
-                             "PGTUNE_WORKER='" PGTUNE_FAKE_WORKER "' '" PGTUNE_PROGRAM
-                             "' search --db operations.db --operation {} --size {} {} --strategy guided --budget 3 -q";
+  const std::string search =
+      program + "PGTUNE_WORKER='" PGTUNE_FAKE_WORKER "' '" PGTUNE_PROGRAM
+                "' search --db operations.db --operation {} --size {} {} --strategy guided --variants 3 -q";
   std::string output;
   ASSERT_EQ(folder.run(fmt::format(fmt::runtime(search), "softmax", "M=64,N=1024", "--dtype bf16"), &output), 0)
       << output;
@@ -128,7 +128,7 @@ TEST(ExportCommand, AWinnerOfHoppersTemplateOfAnOperationIsCalledWithItsTensorMa
   std::string output;
   ASSERT_EQ(folder.run(program + "PGTUNE_WORKER='" PGTUNE_FAKE_WORKER "' '" PGTUNE_PROGRAM
                                  "' search --db operations.db --operation gemm_block_scaled --size M=64,N=256,K=512 "
-                                 "--template gemm_block_scaled_wgmma --strategy guided --budget 3 -q",
+                                 "--template gemm_block_scaled_wgmma --strategy guided --variants 3 -q",
                        &output),
             0)
       << output;

@@ -167,7 +167,7 @@ def check_commands(source, program, worker, few):
     place.add_operation(os.path.join(source, "docs", "how-to", "operation.md"))
     # What reports, bench and export ask for is there before them.
     for more in (["--dtype", "f32"], ["--dtype", "f32", "--db", "old.db"]):
-        made = place.run(["search", "--shape", "4096x4096x4096", "--strategy", "guided", "--budget", "4", "-q", *more])
+        made = place.run(["search", "--shape", "4096x4096x4096", "--strategy", "guided", "--variants", "4", "-q", *more])
         if made.returncode != 0:
             return [f"cannot prepare the database: {made.stderr}"]
     seen = set()
@@ -186,7 +186,8 @@ def check_commands(source, program, worker, few):
                 continue
             # The whole space is not needed to see that a search is one; a budget in seconds would be waited for.
             if words[0] == "search":
-                words = [w for i, w in enumerate(words) if w != "--budget" and (i == 0 or words[i - 1] != "--budget")] + ["--budget", "3"]
+                limits = ("--budget", "--variants")
+                words = [w for i, w in enumerate(words) if w not in limits and (i == 0 or words[i - 1] not in limits)] + ["--variants", "3"]
                 # A model would be fitted anew after every few searches, half of what these commands take.
                 if "--strategy" not in words and "--effort" not in words:
                     words += ["--strategy", "guided"]

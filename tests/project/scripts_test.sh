@@ -246,8 +246,8 @@ record_uses_every_gpu_and_goes_on_where_it_stopped() {
   [ ! -e "$tree/recordings/h200-f32-2.db.zst" ] || fail "a part of the old recording is left"
   [ "$(grep -c '^search --device all --shapes configs/shapes/sgemm.txt' "$work/called")" = 2 ] || fail "$(cat "$work/called")"
   grep -q '^db prune --keep 1 --any-board --unfinished --db .*/f32.newest.db$' "$work/called" || fail "$(cat "$work/called")"
-  expect 0 scripts/record --device 0,2 --budget 28 bf16
-  grep -q '^search --device 0,2 .*--dtype bf16.*--budget 28' "$work/called" || fail "$(cat "$work/called")"
+  expect 0 scripts/record --device 0,2 --variants 28 bf16
+  grep -q '^search --device 0,2 .*--dtype bf16.*--variants 28' "$work/called" || fail "$(cat "$work/called")"
 }
 
 record_names_its_files_by_the_gpu() {
@@ -277,10 +277,10 @@ record_draws_unbiased_tables_into_a_folder_of_their_own() {
   expect 0 scripts/record unbiased-gemm unbiased-sgemm
   [ -s "$tree/recordings/unbiased/h200-gemm.db.zst" ] && [ -s "$tree/recordings/unbiased/h200-sgemm.db.zst" ] || fail "no recording"
   [ "$(grep -c -- '--strategy stratified --grid full --settled 32' "$work/called")" = 2 ] || fail "$(cat "$work/called")"
-  [ "$(grep -c -- '--budget 300' "$work/called")" = 2 ] || fail "$(cat "$work/called")"
+  [ "$(grep -c -- '--variants 300' "$work/called")" = 2 ] || fail "$(cat "$work/called")"
   grep -- 'unbiased-gemm.txt' "$work/called" | grep -q -- '--template gemm_wgmma' || fail "$(cat "$work/called")"
-  expect 0 scripts/record --budget 40 unbiased-sgemm
-  grep -q -- '--budget 40' "$work/called" || fail "$(cat "$work/called")"
+  expect 0 scripts/record --variants 40 unbiased-sgemm
+  grep -q -- '--variants 40' "$work/called" || fail "$(cat "$work/called")"
 }
 
 # --- the last line of a failure -------------------------------------------------------------------------------------

@@ -134,8 +134,8 @@ class UntriedTest : public BenchTest {
  protected:
   void SetUp() override {
     BenchTest::SetUp();
-    ASSERT_EQ(pgtune({"search", "--template", path("tiny.json"), "--shape", "128x128x128", "--budget", "3"}).exit_code,
-              0);
+    ASSERT_EQ(
+        pgtune({"search", "--template", path("tiny.json"), "--shape", "128x128x128", "--variants", "3"}).exit_code, 0);
     const std::string tried = read("requests.log");
     for (const char* tile : {"BM=32,BN=32", "BM=32,BN=64", "BM=32,BN=128", "BM=64,BN=32"}) {
       const std::string key = std::string(tile) + ",COPY=ldg";

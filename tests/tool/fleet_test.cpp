@@ -199,30 +199,31 @@ TEST_F(FleetTest, ASignalStopsAllAndTheSameCommandGoesOn) {
 
 TEST_F(FleetTest, AListGoesOnWithWhatNoSearchHasBegun) {
   const std::vector<std::string> begun{"search",  "--template", path("tiny.json"), "--shape", kTitles[0],
-                                       "--shape", kTitles[1],   "--budget",        "2",       "--device",
+                                       "--shape", kTitles[1],   "--variants",      "2",       "--device",
                                        "0"};
   ASSERT_EQ(pgtune(begun).exit_code, 0);
   auto fresh_first = kTitles;
   std::rotate(fresh_first.begin(), fresh_first.begin() + 2, fresh_first.end());
-  const auto found = results(search_all({"--device", "0", "--budget", "4", "--json"}));
+  const auto found = results(search_all({"--device", "0", "--variants", "4", "--json"}));
   EXPECT_EQ(shapes_of(found), fresh_first);
   for (const json& result : found) EXPECT_EQ(result.at("from_database"), false) << shape_of(result);
-  const auto answered = results(search_all({"--device", "0", "--budget", "4", "--json"}));
+  const auto answered = results(search_all({"--device", "0", "--variants", "4", "--json"}));
   EXPECT_EQ(shapes_of(answered), kTitles) << "all are answered";
   // Without what is known there is nothing to go on with.
-  EXPECT_EQ(shapes_of(results(search_all({"--device", "0", "--budget", "2", "--force", "--json"}))), kTitles);
+  EXPECT_EQ(shapes_of(results(search_all({"--device", "0", "--variants", "2", "--force", "--json"}))), kTitles);
 }
 
 TEST_F(FleetTest, WhatIsBegunIsSoAtTheClockThatWasLocked) {
   const auto locked = [&](const std::string& shape) {
-    return pgtune({"search", "--template", path("tiny.json"), "--shape", shape, "--budget", "2", "--device", "0",
+    return pgtune({"search", "--template", path("tiny.json"), "--shape", shape, "--variants", "2", "--device", "0",
                    "--lock-clocks"});
   };
   ASSERT_EQ(locked(kTitles[0]).exit_code, 0);
   auto fresh_first = kTitles;
   std::rotate(fresh_first.begin(), fresh_first.begin() + 1, fresh_first.end());
-  EXPECT_EQ(shapes_of(results(search_all({"--device", "0", "--budget", "4", "--json", "--lock-clocks"}))), fresh_first);
-  EXPECT_EQ(shapes_of(results(search_all({"--device", "0", "--budget", "4", "--json"}))), kTitles)
+  EXPECT_EQ(shapes_of(results(search_all({"--device", "0", "--variants", "4", "--json", "--lock-clocks"}))),
+            fresh_first);
+  EXPECT_EQ(shapes_of(results(search_all({"--device", "0", "--variants", "4", "--json"}))), kTitles)
       << "nothing was measured at a clock that is not locked";
 }
 

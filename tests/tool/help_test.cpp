@@ -122,7 +122,7 @@ TEST_F(HelpTest, VerboseVersionSaysWhatTheBuildIsMadeOf) {
 
 TEST_F(HelpTest, VerboseVersionHasTheHashesThatResultsAreStoredUnder) {
   const auto found = nlohmann::json::parse(
-      pgtune({"search", "--shape", "64x64x64", "--template", "sgemm_small", "--budget", "2", "--json"}).out);
+      pgtune({"search", "--shape", "64x64x64", "--template", "sgemm_small", "--variants", "2", "--json"}).out);
   const std::string hash = found.at("template_hash");
   EXPECT_THAT(pgtune({"--version", "--verbose"}).out, HasSubstr("\n            " + hash + " sgemm_small\n"));
 }

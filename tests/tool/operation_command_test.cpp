@@ -14,7 +14,7 @@ class OperationTest : public OwnOperationTest {
  protected:
   Finished softmax(const std::string& command, const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments{"--dtype", "bf16"};
-    if (command == "search") arguments.insert(arguments.end(), {"--budget", "4", "-q"});
+    if (command == "search") arguments.insert(arguments.end(), {"--variants", "4", "-q"});
     arguments.insert(arguments.end(), more.begin(), more.end());
     return of(command, "softmax", "M=4096,N=8192", arguments);
   }
@@ -89,12 +89,12 @@ TEST_F(OperationTest, AUsersOwnIsSearchedStoredAndShown) {
 }
 
 TEST_F(OperationTest, ALibrarysProductIsWhatRatiosAreToAndTheCopyStandsBesideIt) {
-  const std::vector<std::string> quick{"--budget", "4", "-q"};
+  const std::vector<std::string> quick{"--variants", "4", "-q"};
   const std::string sizes = "M=512,N=1024,K=512";
   const Finished text = of("search", "gemm_block_scaled", sizes, quick);
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("x cuBLASLt best"), HasSubstr("\ncuBLASLt best ("), HasSubstr("\ncopy (timed alone) ")));
-  const json result = json::parse(of("search", "gemm_block_scaled", sizes, {"--budget", "4", "--json"}).out);
+  const json result = json::parse(of("search", "gemm_block_scaled", sizes, {"--variants", "4", "--json"}).out);
   const json& baseline = result.at("baseline");
   EXPECT_EQ(baseline.at("library"), "cuBLASLt 13.0.0 (fake)");
   EXPECT_EQ(baseline.at("others").at(0).at("library"), "copy");
@@ -105,7 +105,7 @@ TEST_F(OperationTest, ALibrarysProductIsWhatRatiosAreToAndTheCopyStandsBesideIt)
 
 TEST_F(OperationTest, WhereTheLibraryHasNoneTheCopyIsLeftAndTheReasonIsSaid) {
   launch_.environment["PGTUNE_FAKE_NO_BASELINE"] = "1";
-  const Finished searched = of("search", "gemm_block_scaled", "M=512,N=1024,K=512", {"--budget", "4", "-q"});
+  const Finished searched = of("search", "gemm_block_scaled", "M=512,N=1024,K=512", {"--variants", "4", "-q"});
   ASSERT_EQ(searched.exit_code, 0) << searched.err;
   EXPECT_THAT(searched.out, AllOf(HasSubstr("x copy best"), HasSubstr("cuBLASLt 13.0.0 (fake) is not there to be")));
   EXPECT_THAT(pgtune({"show"}).out,

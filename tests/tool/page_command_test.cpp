@@ -60,7 +60,7 @@ TEST_F(PageTest, GoesToStandardOutput) {
 TEST_F(PageTest, TellsOperationsFromGemm) {
   ASSERT_EQ(search({"-q"}).exit_code, 0);
   const Finished searched = pgtune(
-      {"search", "--operation", "softmax", "--size", "M=64,N=1024", "--size", "M=128,N=1024", "--budget", "2", "-q"});
+      {"search", "--operation", "softmax", "--size", "M=64,N=1024", "--size", "M=128,N=1024", "--variants", "2", "-q"});
   ASSERT_EQ(searched.exit_code, 0) << searched.err;
   const json data = data_of(pgtune({"report", "--html", "-"}).out);
   const json& kinds = data.at("groups").at(0).at("kinds");

@@ -111,7 +111,7 @@ TEST_F(ReportsTest, ResultsWithoutEnergyNameTheCommandThatMeasuresIt) {
 
 TEST_F(ReportsTest, ThatCommandNamesABuiltInTemplateWhereNoSearchTakesItUnasked) {
   for (const char* name : {"sgemm_simt", "sgemm_classic"})
-    ASSERT_EQ(pgtune({"search", "--template", name, "--shape", "64x64x64", "--budget", "2", "-q"}).exit_code, 0)
+    ASSERT_EQ(pgtune({"search", "--template", name, "--shape", "64x64x64", "--variants", "2", "-q"}).exit_code, 0)
         << name;
   EXPECT_THAT(pgtune({"report", "--power"}).out,
               AllOf(HasSubstr("    pgtune bench --shape 64x64x64 --power\n"),
@@ -121,7 +121,7 @@ TEST_F(ReportsTest, ThatCommandNamesABuiltInTemplateWhereNoSearchTakesItUnasked)
 TEST_F(ReportsTest, SearchesOfOneProblemAreOneLineOfTheFastest) {
   std::vector<double> times_s;
   for (const char* name : {"sgemm_simt", "sgemm_tma"}) {
-    const Finished found = pgtune({"search", "--template", name, "--shape", "64x64x64", "--budget", "2", "--json"});
+    const Finished found = pgtune({"search", "--template", name, "--shape", "64x64x64", "--variants", "2", "--json"});
     ASSERT_EQ(found.exit_code, 0) << found.err;
     times_s.push_back(json::parse(found.out).at("best").at("time_s").get<double>());
   }
@@ -186,7 +186,7 @@ TEST_F(ReportsTest, RooflineFollowsFromTheMeasuredCeilings) {
 }
 
 TEST_F(ReportsTest, RooflineTakesTheTrafficOfABuiltInTemplate) {
-  ASSERT_EQ(pgtune({"search", "--shape", "1024x1024x1024", "--budget", "3", "-q"}).exit_code, 0);
+  ASSERT_EQ(pgtune({"search", "--shape", "1024x1024x1024", "--variants", "3", "-q"}).exit_code, 0);
   const json point = results({"report", "--roofline", "--json"}).at(0);
   const double intensity = point.at("l2_flop_per_byte").get<double>();
   EXPECT_GT(intensity, 0);

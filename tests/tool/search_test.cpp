@@ -104,7 +104,7 @@ TEST_F(SearchTest, NothingValidIsExitCodeOne) {
 }
 
 TEST_F(SearchTest, ReachingTheBudgetIsNoFailure) {
-  const Finished result = search({"--budget", "3", "--json"});
+  const Finished result = search({"--variants", "3", "--json"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("at the end of the budget, as asked"));
   const json object = json::parse(result.out);

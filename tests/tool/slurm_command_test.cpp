@@ -62,7 +62,7 @@ TEST_F(SlurmTest, WritesWhatWasAskedFor) {
                                   "4",
                                   "--sbatch=--mail-type=END",
                                   "--sbatch=--exclusive",
-                                  "--budget",
+                                  "--variants",
                                   "5",
                                   "--power",
                                   "--lda",
@@ -84,7 +84,7 @@ TEST_F(SlurmTest, WritesWhatWasAskedFor) {
     EXPECT_THAT(script, HasSubstr(line));
   EXPECT_THAT(script, HasSubstr("#SBATCH --output=\"" + path("all of it") + "/logs/task-%a.log\"\n"));
   EXPECT_THAT(script, HasSubstr("options=('--device=0' '--lda=1024' '--template=" + path("tiny.json") +
-                                "' '--budget=5' '--power')"));
+                                "' '--variants=5' '--power')"));
   EXPECT_EQ(std::system(("bash -n '" + path("job.sh") + "'").c_str()), 0);
 }
 

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "tool/pgtune/cli/command.hpp"
@@ -15,7 +14,6 @@
 #include "tool/pgtune/commands/search_options.hpp"
 #include "tool/pgtune/commands/search_task.hpp"
 #include "tool/pgtune/learning/trained_model.hpp"
-#include "tuner/session/expected_search.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -42,6 +40,10 @@ class SearchCommand final : public SearchOptions {
            "pgtune search --shapes shapes.txt --layout nt --budget 60s --json\n"
            "pgtune search --shape 4096x4096x4096 --dtype bf16 --epilogue bias,gelu\n"
            "pgtune search --shape 4096x4096x4096 --lock-clocks=1500 --power\n"
+           "pgtune search --shape 4096x4096x4096 --counters\n"
+           "pgtune search --shape 4096x4096x4096 --retry-failed\n"
+           "pgtune search --shape 4096x4096x4096 --strategy random --variants 64\n"
+           "pgtune search --shape 4096x4096x4096 --device 1 --this-board\n"
            "pgtune search --shape 512x512x512 --device recording --json\n"
            "pgtune search --operation softmax --size M=4096,N=8192 --dtype bf16";
   }
@@ -53,13 +55,20 @@ class SearchCommand final : public SearchOptions {
     grid_.add_to(app, "full where --strategy is model, which tries presets first; else preset").group(group);
     app.add_option(
            "--budget", budget_,
-           "Per problem: a time (60s, 5m), or exactly N variants (default: until the strategy expects no more gain)")
-        .option_text("TIME|N")
+           "Time for each problem (60s, 5m), used up however little is left to gain; eight variants, or all of a "
+           "smaller space, are tried in any case (default: all there are, fewer where the strategy (model) expects the "
+           "rest of the presets to gain less than the margin of ties)")
+        .option_text("TIME")
         .group(group);
-    app.add_option("--effort", effort_,
-                   "Instead of --budget: quick (10 s a problem), normal (60 s) or thorough (10 minutes); more at the "
-                   "power cap, "
-                   "less where no gain is expected")
+    app.add_option("--variants", variants_,
+                   "Number of variants to try for each problem, however little is left to gain")
+        .option_text("N")
+        .group(group);
+    app.add_option(
+           "--effort", effort_,
+           "Instead of both: quick (10 s a problem), normal (60 s) or thorough (10 minutes), longer where the "
+           "rounds at the power cap take longer, less where the strategy (model) expects the rest of the presets to "
+           "gain less than the margin of ties")
         .option_text("NAME")
         .group(group);
     add_strategy_option(app, strategy_).group(group);
@@ -96,7 +105,6 @@ class SearchCommand final : public SearchOptions {
 
   ExitCode run(Context& context) override {
     const SearchTask task = read(context);
-    if (!task.effort.empty()) context.terminal().note(task.effort);
     ResultDocument results(context.terminal(), task.measuring.json, task.problems.size());
     const ExitCode code = tool::run(task, context, results);
     results.finish();
@@ -111,7 +119,8 @@ class SearchCommand final : public SearchOptions {
     task.dry_run = dry_run_;
     task.counters = counters_;
     session::SessionOptions& session = task.measuring.session;
-    if (!budget_.empty()) session.budget = parse_budget(budget_);
+    if (!budget_.empty()) session.budget.seconds = parse_budget(budget_, "--variants");
+    if (!variants_.empty()) session.budget.trials = parse_count("--variants", variants_, 1);
     if (!strategy_.empty()) {
       require_strategy(strategy_);
       session.strategy = strategy_;
@@ -120,14 +129,14 @@ class SearchCommand final : public SearchOptions {
     }
     // Without a stopping rule the strategy needs the whole space, even if another strategy's answer had stopped early.
     const bool learns = search::find_strategy(session.strategy)->asks_expectation;
-    session.stop_when_enough = !effort_.empty() || (budget_.empty() && learns);
+    session.stop_when_enough = !effort_.empty() || (budget_.empty() && variants_.empty() && learns);
     for (const Problem& problem : task.problems) {
       const KindOfProblem kind = kind_of(problem);
       if (task.templates.contains(kind)) continue;
       const space::TemplateSet set = problems_.templates_for(context.catalogue(), template_, problem);
       task.templates.insert({kind, grid_.of(set, learns)});
     }
-    if (!effort_.empty()) take_effort(task);
+    if (!effort_.empty()) take_effort(task.measuring.session);
     OwnTemplates templates;
     for (const auto& [kind, set] : task.templates) templates.push_back(set);
     session.predictor = trained_model_before(context, task.measuring.database, templates);
@@ -141,28 +150,34 @@ class SearchCommand final : public SearchOptions {
     session.force = force_;
     session.this_board = this_board_;
     session.retry_failed = retry_failed_;
+    task.ends_with = ends_with(session, learns);
     return task;
   }
 
-  /// A time limit, and the stopping rule if the strategy has one.
-  void take_effort(SearchTask& task) const {
-    if (!budget_.empty()) throw CommandError(ErrorKind::kUsage, "--effort and --budget exclude each other. Give one.");
-    const Effort& effort = parse_effort(effort_);
-    task.measuring.session.budget.seconds = effort.seconds;
-    const bool says = search::find_strategy(task.measuring.session.strategy)->asks_expectation;
-    double all_s = 0;
-    for (const Problem& problem : task.problems)
-      all_s += session::expected_search(problem, task.measuring.session, std::thread::hardware_concurrency()).seconds;
-    task.effort = fmt::format(
-        "effort    {}: {} a problem, about {} in all{}", effort.name, duration_text(effort.seconds),
-        duration_text(all_s),
-        says ? ", less where little is left to gain" : "; --strategy model ends when little is left to gain");
+  /// A time, and an end where the strategy can say that there is nothing left to gain.
+  void take_effort(session::SessionOptions& session) const {
+    for (const auto& [option, text] : {std::pair{"--budget", &budget_}, std::pair{"--variants", &variants_}}) {
+      if (!text->empty())
+        throw CommandError(ErrorKind::kUsage, fmt::format("--effort and {} exclude each other. Give one.", option));
+    }
+    session.budget.seconds = parse_effort(effort_).seconds;
+  }
+
+  /// When the search of a problem ends, in words.
+  [[nodiscard]] std::string ends_with(const session::SessionOptions& session, bool learns) const {
+    std::string text = effort_.empty() ? "" : effort_ + ", ";
+    if (session.budget.seconds) text += duration_text(*session.budget.seconds) + " a problem";
+    if (session.budget.trials)
+      text += fmt::format("{}{} variants a problem", session.budget.seconds ? " or " : "", *session.budget.trials);
+    if (!session.budget.seconds && !session.budget.trials) text = "until all is tried";
+    if (session.stop_when_enough && learns) text += ", less where little is left to gain";
+    return text;
   }
 
   ProblemOptions problems_;
   MeasuringArguments measuring_;
   GridOption grid_;
-  std::string template_, budget_, effort_, strategy_, objective_ = "time", settled_;
+  std::string template_, budget_, variants_, effort_, strategy_, objective_ = "time", settled_;
   bool force_ = false, this_board_ = false, retry_failed_ = false, dry_run_ = false, counters_ = false;
 };
 

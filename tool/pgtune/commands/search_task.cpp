@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "db/database.hpp"
 #include "db/upkeep/merge.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/learning/trained_model.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
@@ -18,7 +20,9 @@
 #include "tool/pgtune/report/recorded_answer.hpp"
 #include "tool/pgtune/report/result_json.hpp"
 #include "tool/pgtune/report/result_text.hpp"
+#include "tuner/device/compile_pool.hpp"
 #include "tuner/session/answer/answered.hpp"
+#include "tuner/session/expected_search.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -111,13 +115,13 @@ ExitCode show_result(Terminal& terminal, ResultDocument& results, const SearchOu
     terminal.note(fmt::format("Stopped early {}.", result.interrupted ? "by a signal"
                                                    : result.gave_up   ? "because round after round was void, see notes"
                                                                       : "at the end of the budget, as asked"));
-    terminal.note(result.budget_reached ? "What was measured is stored: a larger --budget goes on from here."
+    terminal.note(result.budget_reached ? "What was measured is stored: a larger one goes on from here."
                                         : "What was measured is stored: the same command goes on from here.");
   }
   if (result.enough)
     terminal.note(fmt::format(
         "{}", fmt::join(wrap_text(fmt::format("Ended before all was tried: what is left{} is expected to gain less "
-                                              "than the margin of ties. --budget N with a larger N tries more, up "
+                                              "than the margin of ties. --variants N with a larger N tries more, up "
                                               "to all.",
                                               outcome.templates.goes_beyond_presets() ? " of the presets" : ""),
                                   kTextWidth),
@@ -191,9 +195,22 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
   return code;
 }
 
+/// How long all of it will take, and why, before anything is measured.
+std::string time_note(const SearchTask& task, std::size_t gpus) {
+  const MeasuringOptions& options = task.measuring;
+  const std::size_t jobs =
+      options.compile.jobs > 0 ? options.compile.jobs : device::default_compile_jobs(options.compile.memory_bytes);
+  double all_s = 0;
+  for (const Problem& problem : task.problems)
+    all_s += session::expected_search(problem, options.session, std::max<std::size_t>(jobs / gpus, 1)).seconds;
+  all_s = all_s / static_cast<double>(gpus) + session::kExpectedOpening_s;
+  return fact_note("time", fmt::format("about {} in all: {}", duration_text(all_s), task.ends_with));
+}
+
 ExitCode search(Context& context, const SearchTask& task, const std::vector<DeviceChoice>& choices,
                 ResultDocument& results) {
   Terminal& terminal = context.terminal();
+  terminal.note(time_note(task, choices.size()));
   for (const auto& [kind, templates] : task.templates) {
     for (const space::TemplateId& id : templates.ids())
       terminal.detail(fmt::format("template  {} {}", id.name, id.content_hash));

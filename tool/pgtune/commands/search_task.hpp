@@ -23,7 +23,7 @@ using KindOfProblem = std::tuple<Dtype, ElementType, std::string>;
 /// The options of the command line.
 struct SearchTask {
   MeasuringOptions measuring;
-  std::string effort;  ///< printed before measuring; empty: none requested
+  std::string ends_with;  ///< in words, when the search of a problem ends
   std::vector<Problem> problems;
   std::map<KindOfProblem, space::TemplateSet> templates;
   bool dry_run = false, counters = false;

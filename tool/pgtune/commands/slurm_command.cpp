@@ -70,7 +70,7 @@ class SlurmCommand final : public Command {
   std::string description() const override { return "Write a job array that searches on a cluster, and its merge"; }
   std::string examples() const override {
     return "pgtune slurm --shapes shapes.txt --gpus 8 --time 04:00:00 -o job.sh\n"
-           "pgtune slurm --shapes s.txt --dtype bf16 --budget 200 --gpus 32 -o job.sh\n"
+           "pgtune slurm --shapes s.txt --dtype bf16 --variants 200 --gpus 32 -o job.sh\n"
            "pgtune slurm --shapes s.txt --gpus 8 --folder /shared/tune -o job.sh\n"
            "bash job.sh           # submits it; again after failures\n"
            "bash job.sh status    # where each task stands";

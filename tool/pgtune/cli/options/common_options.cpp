@@ -123,19 +123,13 @@ double parse_seconds(const std::string& option, const std::string& text) {
   return *seconds;
 }
 
-session::Budget parse_budget(const std::string& text) {
-  session::Budget budget;
-  if (const auto seconds = positive_seconds(text)) {
-    budget.seconds = *seconds;
-  } else if (const auto trials = parse_whole<std::int64_t>(text); trials && *trials > 0) {
-    budget.trials = *trials;
-  }
-  if (!budget.seconds && !budget.trials)
-    throw CommandError(ErrorKind::kUsage,
-                       fmt::format("--budget '{}' is neither a time nor a number of variants. Give 60s, 5m or 1h, or a "
-                                   "number such as 500.",
-                                   text));
-  return budget;
+double parse_budget(const std::string& text, const char* count_option) {
+  if (parse_whole<double>(text))
+    throw CommandError(
+        ErrorKind::kUsage,
+        fmt::format("--budget '{0}' has no unit. Give --budget {0}s for a time, or {1} {0} for a number.", text,
+                    count_option));
+  return parse_seconds("--budget", text);
 }
 
 Option add_strategy_option(CommandLine& app, std::string& strategy) {

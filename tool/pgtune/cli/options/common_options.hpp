@@ -45,8 +45,8 @@ class GridOption {
 [[nodiscard]] double parse_real(const std::string& option, const std::string& text);
 /// A positive time: "60s", "5m", "1h". Throws CommandError (usage) naming the option.
 [[nodiscard]] double parse_seconds(const std::string& option, const std::string& text);
-/// --budget: seconds ("60s", "5m", "1h") or a number of variants ("500"). Throws CommandError (usage).
-[[nodiscard]] session::Budget parse_budget(const std::string& text);
+/// --budget: likewise. Throws CommandError (usage), which names `count_option` for a number without a unit.
+[[nodiscard]] double parse_budget(const std::string& text, const char* count_option);
 
 // --strategy: how a search chooses variants.
 
