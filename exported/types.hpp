@@ -24,6 +24,9 @@ enum class Status {
   not_compiled,         ///< of a header with sources: NVRTC is not there, or compiles none of them
 };
 
+/// Another name for it, where Xlib.h makes a macro of the first.
+using StatusCode = Status;
+
 /// A sentence for people.
 inline const char* text(Status status) noexcept {
   switch (status) {

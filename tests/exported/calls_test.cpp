@@ -203,6 +203,54 @@ TEST(ExportedHeaders, ShareNothingWithOthersAndEverythingBetweenUnits) {
   }
 }
 
+/// As Xlib.h, windows.h, CUDA's samples and programs define them.
+constexpr const char* kForeignMacros = R"(
+#define Status int
+#define Bool int
+#define None 0L
+#define True 1
+#define False 0
+#define Always 2
+#define Success 0
+#define min(a, b) (((a) < (b)) ? (a) : (b))
+#define max(a, b) (((a) > (b)) ? (a) : (b))
+#define near
+#define far
+#define small char
+#define interface struct
+#define ERROR 0
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define checkCudaErrors(val) check((val), #val, __FILE__, __LINE__)
+#define CEIL_DIV(a, b) (((a) + (b)-1) / (b))
+#define M 1024
+#define N 1024
+#define K 1024
+#define BM 128
+#define BK 8
+)";
+
+TEST(ExportedHeaders, CompileBehindOtherPeoplesMacrosAndLeaveThem) {
+  CallableHeader content = sample_export(5);
+  add_operations(content, "softmax");
+  const ExportFolder folder(write_callable_header(content));
+  folder.write("macros.h", kForeignMacros);
+  folder.write("unit.cpp",
+               "#include \"macros.h\"\n#include \"best_gemm.hpp\"\n"
+               "static_assert(None == 0 && min(M, 2) == 2 && BM == 128, \"as they were\");\n"
+               "int main() {\n  Status plain = 0;\n"
+               "  const best_gemm::StatusCode code = best_gemm::prepare(-1);\n"
+               "  return plain + (code == best_gemm::StatusCode::invalid_argument ? 0 : 1);\n}\n");
+  for (const char* standard : {"gnu++17", "c++20"}) {
+    ASSERT_TRUE(folder.compile(fmt::format("c++ -std={}", standard), "unit.cpp", "unit")) << standard;
+    EXPECT_EQ(folder.run(kWithFake + "./unit"), 0);
+  }
+  folder.write("with_x11.cpp", "#include <X11/Xlib.h>\n#include \"best_gemm.hpp\"\nint main() {}\n");
+  if (std::filesystem::exists("/usr/include/X11/Xlib.h")) {
+    EXPECT_TRUE(folder.compile("c++ -std=c++17 -c", "with_x11.cpp", "with_x11.o"));
+  }
+}
+
 TEST(ExportedHeaders, CompileWithTheirCublasLtFallback) {
   if (!std::filesystem::exists(PGTUNE_CUDA_INCLUDE "/cublasLt.h")) GTEST_SKIP() << "no cublasLt.h";
   const ExportFolder folder(write_callable_header(sample_export(5)));

@@ -36,6 +36,18 @@ TEST(Namespace, NamesThatCppReservesAreRefused) {
   EXPECT_THAT(why_no_namespace("my::std"), Optional(HasSubstr("'std'")));
 }
 
+TEST(Namespace, MacrosOfGnuDialectsAreRefused) {
+  for (const char* bad : {"linux", "a::linux", "unix::b"})
+    EXPECT_THAT(why_no_namespace(bad), Optional(HasSubstr("GNU dialects define"))) << bad;
+  for (const char* good : {"linux_", "a::Linux"}) EXPECT_EQ(why_no_namespace(good), std::nullopt);
+  EXPECT_EQ(cpp_member("unix"), "unix_");
+}
+
+TEST(GuardedWords, AreThoseThatOthersDefineAndShortCapitals) {
+  EXPECT_THAT(guarded_words("Status f(int N, int BM, int min_, X1 y) { return Status::ok; } // max NAN LONG n"),
+              testing::ElementsAre("BM", "N", "Status", "max"));
+}
+
 TEST(Keywords, AreWholeWordsInTheirOwnCase) {
   EXPECT_TRUE(is_cpp_keyword("union"));
   for (const char* word : {"Union", "unio", "unions", ""}) EXPECT_FALSE(is_cpp_keyword(word)) << word;

@@ -165,10 +165,22 @@ std::string in_namespace(const CallableHeader& content, const std::string& hash,
       content.name_space, hash, text);
 }
 
+/// The code with no macro of a program's other headers in it, and those as they were behind it.
+std::string guarded(const std::string& text) {
+  std::string before =
+                  "\n// Macros of other headers mean nothing here; they are as they were at the end of this one.\n",
+              after;
+  for (const std::string& word : guarded_words(text)) {
+    before += fmt::format("#pragma push_macro(\"{0}\")\n#undef {0}\n", word);
+    after += fmt::format("#pragma pop_macro(\"{}\")\n", word);
+  }
+  return before + text + after;
+}
+
 std::string header_text(const CallableHeader& content, const std::string& images, const std::string& hash) {
-  return preamble(content) + kIncludes + (has_gemms(content) ? kFallbackIncludes : "") + kNewEnough +
-         (content.jit ? kJitIncludes : "") + element_declarations(content) +
-         in_namespace(content, hash, code(content, images, hash));
+  return preamble(content) + guarded(kIncludes + std::string(has_gemms(content) ? kFallbackIncludes : "") + kNewEnough +
+                                     (content.jit ? kJitIncludes : "") + element_declarations(content) +
+                                     in_namespace(content, hash, code(content, images, hash)));
 }
 
 /// The kernels' part of a header that contains everything.

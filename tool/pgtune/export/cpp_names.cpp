@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <set>
 
 #include "tuner/expression/expression.hpp"
 #include "tuner/model/dtype.hpp"
@@ -35,15 +36,52 @@ constexpr std::array<std::string_view, 92> kKeywords{
     "xor_eq"};
 static_assert(std::is_sorted(kKeywords.begin(), kKeywords.end()));
 
-/// The names in the namespace of every header: exported/*.hpp. Sorted for std::binary_search.
-constexpr std::array<std::string_view, 33> kTaken{
-    "Activation", "Build",          "Choice",   "DeviceClass", "Element",         "Entry",
-    "Epilogue",   "Fallback",       "Gemm",     "Jit",         "Layout",          "Limits",
-    "Match",      "NeighbourLoss",  "Operands", "Operation",   "Policy",          "Problem",
-    "Status",     "TunedSizes",     "Type",     "Variant",     "build",           "cublaslt_fallback",
-    "detail",     "device_classes", "entries",  "jit_log",     "last_cuda_error", "neighbour_losses",
-    "prepare",    "text",           "variants"};
+/// What stands in the namespace of every header: exported/*.hpp. In the order of std::binary_search.
+constexpr std::array<std::string_view, 34> kTaken{"Activation",
+                                                  "Build",
+                                                  "Choice",
+                                                  "DeviceClass",
+                                                  "Element",
+                                                  "Entry",
+                                                  "Epilogue",
+                                                  "Fallback",
+                                                  "Gemm",
+                                                  "Jit",
+                                                  "Layout",
+                                                  "Limits",
+                                                  "Match",
+                                                  "NeighbourLoss",
+                                                  "Operands",
+                                                  "Operation",
+                                                  "Policy",
+                                                  "Problem",
+                                                  "Status",
+                                                  "StatusCode",
+                                                  "TunedSizes",
+                                                  "Type",
+                                                  "Variant",
+                                                  "build",
+                                                  "cublaslt_fallback",
+                                                  "detail",
+                                                  "device_classes",
+                                                  "entries",
+                                                  "jit_log",
+                                                  "last_cuda_error",
+                                                  "neighbour_losses",
+                                                  "prepare",
+                                                  "text",
+                                                  "variants"};
 static_assert(std::is_sorted(kTaken.begin(), kTaken.end()));
+
+constexpr std::array<std::string_view, 4> kGnuMacros{"i386", "linux", "sun", "unix"};
+
+/// Beside those of up to three capitals. In the order of std::binary_search.
+constexpr std::array<std::string_view, 32> kForeignMacros{
+    "ABSOLUTE", "Above",     "Always", "Below", "Bool",     "Button1", "CEIL_DIV", "CHECK",
+    "Complex",  "DEVICE",    "ERROR",  "FALSE", "False",    "NONE",    "None",     "Status",
+    "Success",  "TILE",      "TRUE",   "True",  "Unsorted", "WARP",    "abs",      "checkCudaErrors",
+    "far",      "interface", "likely", "max",   "min",      "near",    "small",    "unlikely"};
+static_assert(std::is_sorted(kForeignMacros.begin(), kForeignMacros.end()));
 
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
@@ -57,6 +95,7 @@ bool is_kept_namespace(std::string_view name) {
 std::optional<std::string> why_no_part(std::string_view part, bool outermost) {
   if (!is_identifier(part)) return fmt::format("'{}' is no identifier", part);
   if (is_cpp_keyword(part)) return fmt::format("'{}' is a C++ keyword", part);
+  if (is_gnu_macro(part)) return fmt::format("GNU dialects define '{}' as a macro", part);
   const bool everywhere =
       part.find("__") != std::string_view::npos || (part.size() > 1 && part[0] == '_' && is_upper(part[1]));
   if (everywhere || (outermost && (part[0] == '_' || is_kept_namespace(part))))
@@ -70,11 +109,36 @@ std::optional<std::string> why_no_part(std::string_view part, bool outermost) {
 
 bool is_cpp_keyword(std::string_view word) { return std::binary_search(kKeywords.begin(), kKeywords.end(), word); }
 
+bool is_gnu_macro(std::string_view word) {
+  return std::find(kGnuMacros.begin(), kGnuMacros.end(), word) != kGnuMacros.end();
+}
+
+std::vector<std::string> guarded_words(std::string_view code) {
+  constexpr std::size_t kShort = 3;
+  const auto is_short = [](std::string_view word) {
+    // Macros of C and C++ themselves that headers may need.
+    return word.size() <= kShort && std::all_of(word.begin(), word.end(), is_upper) && word != "NAN" && word != "EOF";
+  };
+  std::set<std::string> out;
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t begin = 0; begin < code.size();) {
+    std::size_t end = begin;
+    while (end < code.size() && is_part(code[end])) ++end;
+    const std::string_view word = code.substr(begin, end - begin);
+    const bool foreign = std::binary_search(kForeignMacros.begin(), kForeignMacros.end(), word);
+    if (!word.empty() && (foreign || is_short(word))) out.emplace(word);
+    begin = std::max(end, begin + 1);
+  }
+  return {out.begin(), out.end()};
+}
+
 std::string cpp_name(const std::string& name) {
   return std::binary_search(kTaken.begin(), kTaken.end(), name) ? name + '_' : cpp_member(name);
 }
 
-std::string cpp_member(const std::string& name) { return is_cpp_keyword(name) ? name + '_' : name; }
+std::string cpp_member(const std::string& name) {
+  return is_cpp_keyword(name) || is_gnu_macro(name) ? name + '_' : name;
+}
 
 std::string cpp_string(const std::string& text) {
   std::string out = "\"";

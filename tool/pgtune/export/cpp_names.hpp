@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tuner/model/element_type.hpp"
 
@@ -12,6 +13,12 @@ namespace pgtune::tool {
 
 /// A keyword or alternative token (`and`, `xor_eq`, ...) of C++17 or C++20.
 [[nodiscard]] bool is_cpp_keyword(std::string_view word);
+/// A macro that compilers define by themselves in their GNU dialects, such as `linux`.
+[[nodiscard]] bool is_gnu_macro(std::string_view word);
+
+/// Which words of a header's `code` other people's headers define as macros: those of Xlib.h, windows.h and CUDA's
+/// samples, and all of up to three capitals (N, BM), which programs like to define. In order, each once.
+[[nodiscard]] std::vector<std::string> guarded_words(std::string_view code);
 
 /// Why `text` cannot be the namespace of an exported header, as the end of a sentence ("'int' is a C++ keyword");
 /// nothing if it can. A namespace may be nested ("my::gemm"). Keywords, names that C++ reserves to its implementation
