@@ -180,8 +180,7 @@ inline bool compile(const JitImage& image, Bytes& cubin) noexcept {
   std::snprintf(with_cccl, sizeof with_cccl, "%s/cccl", include);  // cuda/std since CUDA 13
   int count = 0;
   // As the worker's, so that kernels are the same byte for byte.
-  const char* const own[] = {architecture,          "-std=c++17", "-default-device",
-                             "--ptxas-options=-v", include,      with_cccl};
+  const char* const own[] = {architecture, "-std=c++17", "-default-device", "--ptxas-options=-v", include, with_cccl};
   for (const char* option : own) options[count++] = option;
   // Its own cache, which came with 12.9, is a folder that the caller has not named.
   if (jit.major > 12 || (jit.major == 12 && jit.minor >= 9)) options[count++] = "--no-cache";

@@ -84,12 +84,14 @@ struct KernelLaunch {
   /// May start before the plan's kernel before it has ended (programmatic dependent launch); on the first one, before
   /// the launch before has ended, which is set in chained problems alone and may be ignored.
   bool overlaps_previous = false;
+  /// It waits for all that the stream ran before, before it touches memory, so that its launch always overlaps that.
+  bool waits_first = false;
   bool co_resident = false;  ///< its CTAs wait for each other: launched cooperatively, all of them at a time
   std::vector<KernelArgument> arguments;
   std::optional<L2Window> l2_window;
 
   PGTUNE_FIELDS(symbol, grid, block, cluster, dynamic_smem_bytes, arguments, (overlaps_previous, kUnlessDefault),
-                (co_resident, kUnlessDefault), l2_window)
+                (waits_first, kUnlessDefault), (co_resident, kUnlessDefault), l2_window)
   friend bool operator==(const KernelLaunch&, const KernelLaunch&) = default;
 };
 
