@@ -99,9 +99,6 @@ class PipelineCommand final : public Command {
     app.add_option("--rounds", rounds_, "Rounds, each with a sample of every pipeline that matters (default: 8)")
         .option_text("N")
         .group(group);
-    app.add_option("--seed", seed_, "Order in the rounds, together with the session's start (default: 1)")
-        .option_text("N")
-        .group(group);
     app.add_option("--seed", seed_, "Seed of the order in rounds (default: 1)").option_text("N").group(group);
     add_device_option(app, device_).group(group);
     app.add_flag("--wait", wait_, "Wait for a GPU on which another pgtune measures, instead of failing").group(group);

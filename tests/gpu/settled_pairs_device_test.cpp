@@ -106,11 +106,13 @@ TEST_P(PairsAtTheCap, ASettledRatioIsTheRatioOfWindowsOfSecondsAlone) {
   add_rows(problem);
   if (HasFatalFailure()) return;
   ASSERT_GE(rows_.size(), 4U);
-  // Forwards and backwards, so that warming up cancels.
-  for (Row& row : rows_) window(row);
   rounds(12, false, 20e-3, &Row::short_s);
-  rounds(8, true, 0.25, &Row::settled_s);
-  for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) window(*row);
+  // Forwards and backwards, so that warming up cancels; twice, as eight settled samples of a contender spread by 2 %.
+  for (int pass = 0; pass < 2; ++pass) {
+    for (Row& row : rows_) window(row);
+    rounds(8, true, 0.25, &Row::settled_s);
+    for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) window(*row);
+  }
   const Row& baseline = rows_.front();
   const auto ratio = [&](const Row& row, std::vector<double> Row::*times) {
     std::vector<double> ratios;
