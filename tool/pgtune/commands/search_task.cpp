@@ -195,14 +195,31 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
   return code;
 }
 
+/// Of the parameters' values, legal or not: as many as matters.
+std::int64_t space_points(const space::TemplateSet& templates) {
+  constexpr std::int64_t kMany = 1'000'000;
+  std::int64_t all = 0;
+  for (const space::TemplateDefinition& definition : templates.definitions()) {
+    std::int64_t points = 1;
+    for (const space::Parameter& parameter : definition.parameters)
+      points = std::min(kMany, points * static_cast<std::int64_t>(parameter.values.size()));
+    all = std::min(kMany, all + points);
+  }
+  return all;
+}
+
 /// How long all of it will take, and why, before anything is measured.
 std::string time_note(const SearchTask& task, std::size_t gpus) {
   const MeasuringOptions& options = task.measuring;
   const std::size_t jobs =
       options.compile.jobs > 0 ? options.compile.jobs : device::default_compile_jobs(options.compile.memory_bytes);
   double all_s = 0;
-  for (const Problem& problem : task.problems)
-    all_s += session::expected_search(problem, options.session, std::max<std::size_t>(jobs / gpus, 1)).seconds;
+  for (const Problem& problem : task.problems) {
+    session::SessionOptions session = options.session;
+    const std::int64_t points = space_points(task.templates_of(problem));
+    session.budget.trials = std::min(session.budget.trials.value_or(points), points);
+    all_s += session::expected_search(problem, session, std::max<std::size_t>(jobs / gpus, 1)).seconds;
+  }
   all_s = all_s / static_cast<double>(gpus) + session::kExpectedOpening_s;
   return fact_note("time", fmt::format("about {} in all: {}", duration_text(all_s), task.ends_with));
 }
