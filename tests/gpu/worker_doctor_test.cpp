@@ -66,6 +66,29 @@ TEST(WorkerDoctor, TakesTheLibrariesItIsTold) {
   EXPECT_EQ(facts.at("cublaslt"), before.at("cublaslt"));
 }
 
+/// Many a script links with it and then leaves its folder in LD_LIBRARY_PATH.
+TEST(WorkerDoctor, TheToolkitsStubIsNoDriver) {
+  const auto stub = std::filesystem::path(PGTUNE_CUDA_STUBS) / "libcuda.so";
+  if (!std::filesystem::exists(stub)) GTEST_SKIP() << "this toolkit has no stub";
+  const TestFolder folder;
+  const auto named = folder.path() / "libcuda.so.1";
+  std::filesystem::create_symlink(stub, named);
+  const char* const before = std::getenv("LD_LIBRARY_PATH");
+  const std::string restored = before != nullptr ? before : "";
+  ::setenv("LD_LIBRARY_PATH", folder.path().c_str(), 1);
+  const json facts = doctor("0");
+  WorkerProcess worker({"--role", "list"});
+  const auto line = worker.read_line();
+  ::setenv("LD_LIBRARY_PATH", restored.c_str(), 1);
+  ASSERT_TRUE(line);
+  EXPECT_EQ(json::parse(*line).at("problem"), facts.at("problem"));
+  EXPECT_EQ(facts.at("driver").at("cuda"), "") << "a stub says a version, but drives nothing";
+  const auto problem = facts.at("problem").get<std::string>();
+  EXPECT_NE(problem.find(std::filesystem::canonical(stub).string()), std::string::npos) << problem;
+  EXPECT_NE(problem.find("LD_LIBRARY_PATH"), std::string::npos) << problem;
+  EXPECT_EQ(problem.find("nvidia-smi"), std::string::npos) << problem;
+}
+
 TEST(WorkerDoctor, SurvivesAMissingNvml) {
   ::setenv("PGTUNE_NVML_LIBRARY", "/nonexistent/libnvidia-ml.so.1", 1);
   const json facts = doctor("0");

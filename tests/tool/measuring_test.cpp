@@ -86,6 +86,15 @@ TEST_F(MeasuringTest, EasyDataAreWarnedOfAlsoWhenQuiet) {
   EXPECT_EQ(search({"--data", "normal", "--quiet"}).err, "");
 }
 
+TEST_F(MeasuringTest, WithoutNvmlItIsSaidOnceWhatIsNotKnown) {
+  EXPECT_THAT(search().err, Not(HasSubstr("unknown   ")));
+  launch_.environment["PGTUNE_FAKE_POWER_W"] = "0";
+  const std::string err = search({"--db", path("without.db")}).err;
+  EXPECT_THAT(err, HasSubstr("\nunknown   power limit, temperature, throttling, other programs on the GPU,"));
+  EXPECT_THAT(err, HasSubstr("NVML does not"));
+  EXPECT_EQ(err.find("unknown   "), err.rfind("unknown   "));
+}
+
 TEST_F(MeasuringTest, LockedClocksHoldForTheSearchAndAreGivenBack) {
   const Finished result = search({"--lock-clocks=1485", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -213,6 +213,10 @@ void announce(Terminal& terminal, const Announcement& announcement) {
   warn_of_easy_data(terminal, conditions);
   terminal.note("device    " + announcement.choice.description);
   for (const std::string& other : announcement.other_devices) terminal.note("device    " + other);
+  if (announcement.choice.is_gpu() && announcement.choice.info.power_limit_w <= 0)
+    terminal.note(fact_note("unknown",
+                            "power limit, temperature, throttling, other programs on the GPU, energy: NVML does not "
+                            "tell; results count for this board alone ('pgtune doctor' has the cause)"));
   terminal.note(regime_line(conditions));
   terminal.note("database  " + announcement.database);
 }

@@ -94,15 +94,7 @@ std::vector<int> majors() {
   return majors;
 }
 
-fs::path file_of(void* handle) {
-  link_map* map = nullptr;
-  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return {};
-  std::error_code error;
-  fs::path path = fs::canonical(map->l_name, error);
-  return error ? fs::path(map->l_name) : path;
-}
-
-/// A library that is loaded already is found by name, wherever its file is.
+/// A library that is loaded already answers to its name wherever it lies.
 void open_companions(const fs::path& folder, const std::string& prefix) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
@@ -124,12 +116,12 @@ class Search {
     }
     if (library_.objection) {
       if (std::string objection = library_.objection(handle); !objection.empty()) {
-        problems_.push_back(fmt::format("{} {}", file_of(handle).string(), objection));
+        problems_.push_back(fmt::format("{} {}", library_file(handle).string(), objection));
         ::dlclose(handle);
         return std::nullopt;
       }
     }
-    const fs::path path = file_of(handle);
+    const fs::path path = library_file(handle);
     if (!library_.companions.empty()) open_companions(path.parent_path(), library_.companions);
     return OpenedLibrary{handle, path, place};
   }
@@ -157,6 +149,14 @@ class Search {
 };
 
 }  // namespace
+
+fs::path library_file(void* handle) {
+  link_map* map = nullptr;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return {};
+  std::error_code error;
+  fs::path path = fs::canonical(map->l_name, error);
+  return error ? fs::path(map->l_name) : path;
+}
 
 std::vector<LibraryPlace> library_places(const Environment& environment, const fs::path& executable,
                                          const std::vector<fs::path>& built_with) {

@@ -62,8 +62,11 @@ struct OpenedLibrary {
 [[nodiscard]] Result<OpenedLibrary> open_cuda_library(const CudaLibrary& library,
                                                       const std::vector<LibraryPlace>& places);
 
-/// The library's function of that name, with the declared type; null if there is no library or it lacks the function.
-/// If the caller keeps it in a static variable, a forwarded call costs one load and one branch.
+/// The file that a loaded library came from, resolved.
+[[nodiscard]] std::filesystem::path library_file(void* handle);
+
+/// The library's function of that name, with the type of the declared one; null where the library is not there or lacks
+/// it. Kept in a static by the caller, a forward costs one load and one branch.
 template <auto kDeclared>
 decltype(kDeclared) function_of(void* library, const char* name) {
   return library == nullptr ? nullptr : reinterpret_cast<decltype(kDeclared)>(::dlsym(library, name));

@@ -3,6 +3,7 @@
 
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <nvrtc.h>
 
@@ -14,6 +15,7 @@
 #include "tuner/gpu/baseline/cublaslt_library.hpp"
 #include "tuner/gpu/launch/cuda_failure.hpp"
 #include "tuner/gpu/launch/handles.hpp"
+#include "tuner/gpu/libraries/cuda_library.hpp"
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 #include "tuner/gpu/measure/measurer.hpp"
 #include "tuner/gpu/measure/sample_timer.hpp"
@@ -25,31 +27,48 @@ namespace {
 
 std::string cuda_version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
+/// The library that the loader finds as the driver; empty where it finds none.
+std::string driver_file() {
+  void* const handle = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (handle == nullptr) return "";
+  const std::string file = library_file(handle).string();
+  ::dlclose(handle);
+  return file;
+}
+
+/// The toolkit's stand-in for linking, which knows a version and can do nothing.
+bool is_stub(cudaError_t code) { return code == cudaErrorStubLibrary; }
+
 Error no_gpu_error(cudaError_t code) {
   int driver = 0, runtime = 0;
   static_cast<void>(cudaDriverGetVersion(&driver));
   static_cast<void>(cudaRuntimeGetVersion(&runtime));
   const std::string need = cuda_version_text(runtime);
   std::string message;
-  if (driver == 0) {
+  if (is_stub(code)) {
+    message = fmt::format(
+        "{} is the CUDA Toolkit's stub, for linking only, and was found before the driver's own library; take its "
+        "folder out of LD_LIBRARY_PATH (and of ldconfig's folders), or put the driver's libcuda.so.1 before it",
+        driver_file());
+  } else if (driver == 0) {
     message = fmt::format(
         "no NVIDIA driver on this machine (libcuda.so.1 cannot be used); install one that supports "
         "CUDA {}; without it a search prints recorded answers",
         need);
   } else if (code == cudaErrorInsufficientDriver || code == cudaErrorCompatNotSupportedOnDevice) {
     message = fmt::format(
-        "the NVIDIA driver is too old: it supports CUDA {}, pgtune-worker was built with CUDA {}; update "
+        "the NVIDIA driver ({}) is too old: it supports CUDA {}, pgtune-worker was built with CUDA {}; update "
         "the driver, or build pgtune with a CUDA Toolkit the driver supports",
-        cuda_version_text(driver), need);
+        driver_file(), cuda_version_text(driver), need);
   } else if (code == cudaErrorNoDevice || code == cudaSuccess) {
     const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
     message =
         visible == nullptr
-            ? std::string("the NVIDIA driver finds no GPU; check that nvidia-smi lists one")
+            ? fmt::format("the NVIDIA driver ({}) finds no GPU; check that nvidia-smi lists one", driver_file())
             : fmt::format("no GPU is visible: CUDA_VISIBLE_DEVICES is '{}'; unset it or name a GPU in it", visible);
   } else {
-    message = fmt::format("CUDA does not start: {} ({}); check that nvidia-smi works", cudaGetErrorString(code),
-                          cudaGetErrorName(code));
+    message = fmt::format("CUDA does not start with {}: {} ({}); check that nvidia-smi works", driver_file(),
+                          cudaGetErrorString(code), cudaGetErrorName(code));
   }
   return Error{ErrorKind::kEnvironment, message, {}};
 }
@@ -123,7 +142,8 @@ CudaResult<double> globaltimer_step_s(const HelperKernels& kernels, int sm_count
 }  // namespace
 
 std::string driver_cuda_version() {
-  int driver = 0;
+  int driver = 0, count = 0;
+  if (is_stub(cudaGetDeviceCount(&count))) return "";
   static_cast<void>(cudaDriverGetVersion(&driver));
   return driver > 0 ? cuda_version_text(driver) : std::string();
 }
