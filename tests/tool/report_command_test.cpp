@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "db/database.hpp"
+#include "db/sqlite/statement.hpp"
 #include "tests/tool/cli_fixture.hpp"
 
 namespace pgtune::tool::test {
@@ -192,6 +194,21 @@ TEST_F(ReportsTest, RooflineTakesTheTrafficOfABuiltInTemplate) {
   EXPECT_GT(intensity, 0);
   EXPECT_LT(intensity, point.at("dram_flop_per_byte").get<double>());  // tiles read operands again and again
   EXPECT_DOUBLE_EQ(point.at("l2_bound_flops").get<double>(), intensity * 6.5e12);
+}
+
+TEST_F(ReportsTest, APointAboveItsRoofSaysWhy) {
+  ASSERT_EQ(search({"-q"}).exit_code, 0);
+  EXPECT_TRUE(results({"report", "--roofline", "--json"}).at(0).at("above_roof").is_null());
+  {
+    const db::Database found = db::Database::open(database(), db::OpenMode::kReadWriteCreate);
+    db::Statement(found, "UPDATE ceilings SET ceilings_json = replace(ceilings_json, '58000000000000', '1000')").run();
+  }
+  const json point = results({"report", "--roofline", "--json"}).at(0);
+  EXPECT_GT(point.at("share_of_roof").get<double>(), 1);
+  EXPECT_EQ(point.at("above_roof"), "the GPU's clock was higher than while the roof was measured");
+  const Finished text = pgtune({"report", "--roofline"});
+  EXPECT_THAT(text.out, AllOf(HasSubstr(" arith a\n"), HasSubstr("\na: above the roof: the GPU's clock was higher")));
+  expect_80_columns(text.out);
 }
 
 TEST_F(ReportsTest, WarmL2HasNoDramRoof) {

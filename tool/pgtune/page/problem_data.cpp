@@ -65,12 +65,13 @@ json ranking_data(const session::Answer& answer, SharedTexts& texts) {
   return rows;
 }
 
-json roof_data(const RooflinePoint& point) {
+json roof_data(const RooflinePoint& point, SharedTexts& texts) {
   const auto optional = [](const std::optional<double>& value) { return value ? compact(*value) : json(nullptr); };
   json data = {{"dram", optional(point.intensity(point.dram))},
                {"l2", optional(point.intensity(point.l2))},
                {"lowest", point.roof},
                {"share", optional(point.share)}};
+  if (!point.above.empty()) data["above"] = texts.number_of(point.above);
   if (!point.counters) return data;
   // Only if some contender has counters, so that a page of hundreds of problems does not grow by nulls.
   data["smem"] = optional(point.intensity(point.smem));
@@ -132,7 +133,7 @@ json problem_data(const StoredResult& result, const RooflinePoint& point, Shared
           {"base_mhz", compact_positive(answer.baseline_clock_hz / kMicro, 4)},
           {"base_mj", compact_positive(energy_j(answer.baseline_energy, answer.baseline_settled_energy) * kMilli)},
           {"energy", energy_ratio(best)},
-          {"roof", roof_data(point)},
+          {"roof", roof_data(point, texts)},
           {"ranking", ranking_data(answer, texts)}};
 }
 

@@ -16,6 +16,7 @@
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
+#include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/operation/gemm_operation.hpp"
 #include "tuner/space/estimate.hpp"
@@ -54,6 +55,23 @@ void add_counters(RooflinePoint& point, const db::Database& database) {
   }
 }
 
+/// What keeps the lowest roof from bounding the point after all; empty where it lies below. A roof is what pgtune's own
+/// kernel reached in one minute, and a percent more another minute's clock.
+std::string why_above(const RooflinePoint& point) {
+  constexpr double kAbove = 1.01;
+  if (!point.share || *point.share <= kAbove) return "";
+  if (point.roof == "DRAM")
+    return point.dram.measured ? "the bytes were counted in another launch, at other clocks"
+                               : "operands are computed as read once from DRAM, and some stayed in L2";
+  if (point.roof == "L2")
+    return point.l2.measured
+               ? "reads and writes were counted, and the roof is of reads alone"
+               : "the bytes are computed for each CTA: multicasts to clusters and hits in L1 are not left out "
+                 "(--counters counts them)";
+  if (point.roof == "smem") return "tensor cores read without the loads that the roof was measured with";
+  return "the GPU's clock was higher than while the roof was measured";
+}
+
 void add_bounds(RooflinePoint& point, const Ceilings& ceilings) {
   const StoredResult& result = *point.result;
   const auto bound_of = [&](const LevelBytes& level, double bytes_per_s) -> std::optional<double> {
@@ -79,6 +97,7 @@ void add_bounds(RooflinePoint& point, const Ceilings& ceilings) {
   consider(point.smem_bound, "smem");
   consider(point.arithmetic_bound, "arithmetic");
   if (lowest > 0) point.share = result.answer.best().tflops * kTera / lowest;
+  point.above = why_above(point);
 }
 
 /// At most five columns: a decimal below 1000, none above.
@@ -122,6 +141,30 @@ void add_sections(TextTable& table, const std::vector<const RooflinePoint*>& poi
   }
 }
 
+/// Who is above its roof, by the letters that rows have: each reason once.
+class Reasons {
+ public:
+  /// " a" of the first reason, and so on; empty for none.
+  std::string mark(const std::string& why) {
+    if (why.empty()) return "";
+    auto found = std::find(reasons_.begin(), reasons_.end(), why);
+    if (found == reasons_.end()) found = reasons_.insert(reasons_.end(), why);
+    return fmt::format(" {}", static_cast<char>('a' + (found - reasons_.begin())));
+  }
+  [[nodiscard]] std::string text() const {
+    std::string out;
+    for (std::size_t i = 0; i < reasons_.size(); ++i) {
+      for (const std::string& line :
+           wrap_text(fmt::format("{}: above the roof: {}", static_cast<char>('a' + i), reasons_[i]), kTextWidth))
+        out += line + '\n';
+    }
+    return out;
+  }
+
+ private:
+  std::vector<std::string> reasons_;
+};
+
 std::string table_text(const std::vector<const RooflinePoint*>& points) {
   const bool smem = std::any_of(points.begin(), points.end(), [](const auto* point) { return point->smem_bound; });
   std::vector<TextTable::Column> columns{{"problem", Align::kLeft, Wrap::kWords},
@@ -136,6 +179,7 @@ std::string table_text(const std::vector<const RooflinePoint*>& points) {
   constexpr std::ptrdiff_t kBeforeArithmetic = 6;
   if (smem) columns.insert(columns.begin() + kBeforeArithmetic, {"smem", Align::kRight});
   TextTable table(std::move(columns));
+  Reasons reasons;
   const auto number = [](const std::optional<double>& value) {
     return value ? short_number(*value) : std::string("-");
   };
@@ -148,11 +192,11 @@ std::string table_text(const std::vector<const RooflinePoint*>& points) {
                                    tera(point.l2_bound),
                                    tera(point.arithmetic_bound),
                                    point.share ? fmt::format("{:.1f} %", 100 * *point.share) : "-",
-                                   short_roof(point.roof)};
+                                   short_roof(point.roof) + reasons.mark(point.above)};
     if (smem) cells.insert(cells.begin() + kBeforeArithmetic, tera(point.smem_bound));
     table.add_row(std::move(cells));
   });
-  return table.text();
+  return table.text() + reasons.text();
 }
 
 /// Bytes of the contenders with counters; empty if there are none.
@@ -198,19 +242,39 @@ std::optional<double> RooflinePoint::intensity(const LevelBytes& level) const {
   return bytes && *bytes > 0 ? std::optional(result->problem.flops() / *bytes) : std::nullopt;
 }
 
+Ceilings highest(const Ceilings& a, const Ceilings& b) {
+  Ceilings out{std::max(a.dram_bytes_per_s, b.dram_bytes_per_s), std::max(a.l2_bytes_per_s, b.l2_bytes_per_s),
+               std::max(a.smem_bytes_per_s, b.smem_bytes_per_s), a.flops, a.sm_clock_hz};
+  const std::string f32(to_string(Dtype::kF32));
+  const auto of = [&](const Ceilings& ceilings) {
+    const auto found = ceilings.flops.find(f32);
+    return found == ceilings.flops.end() ? 0 : found->second;
+  };
+  if (of(b) > of(a)) out.sm_clock_hz = b.sm_clock_hz;
+  for (const auto& [dtype, flops] : b.flops) out.flops[dtype] = std::max(out.flops[dtype], flops);
+  return out;
+}
+
 std::vector<RooflinePoint> roofline(const Context& context, const db::Database& database,
                                     const std::vector<StoredResult>& results) {
   const auto templates = templates_by_hash(context.catalogue());
   std::vector<RooflinePoint> points;
+  std::map<std::string, std::optional<Ceilings>> roofs;  ///< by device class
   for (const StoredResult& result : results) {
     RooflinePoint point;
     point.result = &result;
     point.dram.computed = point.baseline_dram.computed = result.problem.traffic_bytes();
     point.l2.computed = l2_bytes(templates, result);
-    point.ceilings = db::find_ceilings(database, result.device);
+    if (const auto own = db::find_ceilings(database, result.device)) {
+      std::optional<Ceilings>& of_class = roofs[device_class(result.device).text()];
+      of_class = of_class ? highest(*of_class, *own) : *own;
+    }
+    points.push_back(std::move(point));
+  }
+  for (RooflinePoint& point : points) {
+    point.ceilings = roofs[device_class(point.result->device).text()];
     add_counters(point, database);
     if (point.ceilings) add_bounds(point, *point.ceilings);
-    points.push_back(std::move(point));
   }
   return points;
 }
@@ -261,7 +325,8 @@ nlohmann::json roofline_report_json(const std::vector<RooflinePoint>& points) {
                        {"smem_bound_flops", or_null(point.smem_bound)},
                        {"arithmetic_bound_flops", or_null(point.arithmetic_bound)},
                        {"roof", point.roof.empty() ? nlohmann::json(nullptr) : nlohmann::json(point.roof)},
-                       {"share_of_roof", or_null(point.share)}});
+                       {"share_of_roof", or_null(point.share)},
+                       {"above_roof", point.above.empty() ? nlohmann::json(nullptr) : nlohmann::json(point.above)}});
   }
   return out;
 }

@@ -32,14 +32,19 @@ struct RooflinePoint {
   std::string roof;                       ///< the lowest bound: "DRAM", "L2", "smem", "arithmetic"; empty if none is
                                           ///< known
   std::optional<double> share;            ///< reached of the lowest
+  std::string above;                      ///< why it may be above the lowest; empty where it is not
   std::optional<CounterReport> counters;  ///< of winner and baseline, as far as they are stored
 
   /// FLOP per byte; nothing if the bytes are unknown.
   [[nodiscard]] std::optional<double> intensity(const LevelBytes& level) const;
 };
 
-/// The points of `results`, with the ceilings and counters that `database` holds and the traffic of the templates in
-/// this build. A template with other content than the measured one is ignored.
+/// The highest of each roof.
+[[nodiscard]] Ceilings highest(const Ceilings& a, const Ceilings& b);
+
+/// The points of `results`, with the counters that `database` holds, the traffic of the templates in this build, and
+/// the roofs of their device class: of several boards that were measured the highest of each. A template of another
+/// content than the one measured says nothing.
 [[nodiscard]] std::vector<RooflinePoint> roofline(const Context& context, const db::Database& database,
                                                   const std::vector<StoredResult>& results);
 

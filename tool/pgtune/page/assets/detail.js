@@ -154,7 +154,7 @@ function countersOf(data, p) {
 }
 
 function detailOf(data, p) {
-  const roof = p.roof.share === null ? [] : [el("div", { class: "tile" }, el("b", {}, asPercent(p.roof.share)), el("span", {}, "of what " + p.roof.lowest + " allows"))];
+  const roof = p.roof.share === null ? [] : [el("div", { class: "tile" }, el("b", {}, asPercent(p.roof.share)), el("span", {}, "of what " + p.roof.lowest + " allows" + (p.roof.above === undefined ? "" : ": " + data.texts[p.roof.above])))];
   const tile = (value, what) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, what));
   return [
     el("h2", { tabindex: "-1", id: "problem-title" }, titleOf(p)),

@@ -37,7 +37,7 @@ function rooflineChart(data, problems, kinds, pick) {
   const levels = [["DRAM", (p) => p.roof.dram, "dram"], ["L2", (p) => p.roof.l2, "l2"], ["shared memory", (p) => p.roof.smem ?? null, "smem"]];
   const xs = measured.flatMap((p) => levels.map(([, intensity]) => intensity(p))).filter((v) => v !== null);
   const low = Math.min(...xs) / 1.3, high = Math.max(...xs) * 1.3;
-  // Of several boards the highest roofs are drawn; each point's share in the table is of its own board's.
+  // Of several kinds of GPU the highest roofs are drawn; each point's share in the table is of its own kind's.
   const top = (get) => Math.max(...measured.map((p) => get(of(p)) || 0));
   const arithmetic = kinds.map((kind) => [kind, top((c) => c.flops[kind])]).filter(([, flops]) => flops > 0).sort((a, b) => b[1] - a[1]);
   const most = arithmetic.length ? arithmetic[0][1] : Infinity;
@@ -54,13 +54,14 @@ function rooflineChart(data, problems, kinds, pick) {
   }
   for (const roof of roofs) if (roof.flat) roof.text += ` ${(roof.flat / 1e12).toFixed(0)} TFLOP/s`;
   const points = (intensity, tflops, who) => (p) => (intensity(p) === null || tflops(p) === null ? null : { x: intensity(p), y: tflops(p), id: p.id,
-    text: about(p, `${who}: ${significant(tflops(p), 4)} TFLOP/s at ${significant(intensity(p), 3)} FLOP/byte`) });
+    text: about(p, `${who}: ${significant(tflops(p), 4)} TFLOP/s at ${significant(intensity(p), 3)} FLOP/byte`) + (p.roof.above === undefined ? "" : `\nabove ${p.roof.lowest}’s roof: ${data.texts[p.roof.above]}`) });
   return pointsFigure({
     title: `Roofline of DRAM, L2${top((c) => c.smem) > 0 ? ", shared memory" : ""} and arithmetic`, height: 430, pick, roofs,
     text: "Filled: the winner over FLOP per byte of DRAM; stars: the same winner over its bytes through L2; hexagons: over those of shared memory, where they were counted; hollow: the baseline’s best over DRAM. " +
       "Roofs are what pgtune’s own kernels reached on this GPU. " + (measured.some((p) => p.counters)
         ? "Bytes are counted by the profiler where a problem has counters, else computed: every operand once, and what the template says of L2."
-        : "Bytes are computed, not counted: every operand once, and what the template says of L2."),
+        : "Bytes are computed, not counted: every operand once, and what the template says of L2.") +
+      (measured.some((p) => p.roof.above !== undefined) ? " Who is above a roof says why where it is pointed at, and in the table." : ""),
     x: { label: "FLOP per byte", log: true, include: [low, high], pad: 0 }, y: { label: "TFLOP/s", log: true, include: roofs.flatMap((r) => (r.flat ? [r.flat / 1e12] : [])) },
     series: [...byKind(measured, kinds, points((p) => (p.roof.base ? p.roof.base[0] : p.roof.dram), (p) => p.base_tflops, "baseline best"), { hollow: true, name: "", always: false }),
       ...byKind(measured, kinds, points(levels[1][1], (p) => p.tflops, "winner, through L2"), { shape: 7, name: "", always: false }),
