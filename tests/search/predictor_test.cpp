@@ -55,6 +55,21 @@ TEST(Predictor, TransfersToAProblemItHasNotSeen) {
   EXPECT_FALSE(predictor.has_seen("another GPU"));
 }
 
+TEST(Predictor, TellsLossesOfTheNearestOfAKind) {
+  auto known = experiences();
+  for (int size = 100; size < 112; ++size) known.push_back(experience(size, static_cast<std::uint64_t>(size)));
+  for (std::size_t i = 0; i < known.size(); ++i) known[i].kind = i < 7 ? "small" : "large";
+  const Predictor predictor = PredictorTrainer(known).fit_all(1, Validation::kFiveFold);
+  EXPECT_EQ(predictor.loss().tables, known.size());
+  EXPECT_EQ(predictor.loss_near("large", "problem 105").tables, 12U) << "all of the kind, which has enough";
+  EXPECT_EQ(predictor.loss_near("small", "problem 3").tables, 16U) << "seven are too few: the nearest of any kind";
+  EXPECT_EQ(predictor.loss_near("large", "1x2x3").tables, known.size()) << "nothing is near: all";
+  EXPECT_NE(predictor.loss_near("small", "problem 1").p90, predictor.loss_near("large", "problem 105").p90);
+  const auto again = Predictor::from_bytes(predictor.bytes());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->loss_near("large", "problem 105").p90, predictor.loss_near("large", "problem 105").p90);
+}
+
 TEST(Predictor, IsJudgedByEveryFifthProblemOrByEachUnseen) {
   auto known = experiences();
   const PredictorTrainer trainer(known);

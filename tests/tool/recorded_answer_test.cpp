@@ -53,7 +53,7 @@ std::vector<db::Database> recordings_of(const std::vector<session::StoreKey>& ke
 
 std::optional<RecordedAnswer> answer_of(const std::vector<db::Database>& recordings, const Problem& problem,
                                         const space::TemplateSet& templates = test::tiny()) {
-  return recorded_answer(recordings, templates, problem, {}, Objective::kTime);
+  return recorded_answer(recordings, templates, problem, {}, Objective::kTime, "");
 }
 
 /// Name and recorded hash of each template of another version.
@@ -91,6 +91,21 @@ TEST(RecordedAnswer, IsOfThisBuildsVersionWhereThereIsOne) {
   EXPECT_EQ(other->templates.id().content_hash, "older");
 }
 
+TEST(RecordedAnswer, IsOfTheDeviceAskedForRatherThanOfThisVersion) {
+  const Problem problem = shaped("512x512x512");
+  session::StoreKey old = key_of(problem, "GPU-1111", test::tiny("old")),
+                    here = key_of(problem, "GPU-2222", test::tiny("new"));
+  old.device.name = "NVIDIA H200";
+  here.device.name = "NVIDIA H100";
+  const auto recordings = recordings_of({here, old});
+  for (const auto& [name, gpu] : {std::pair{"NVIDIA H200", "GPU-1111"}, std::pair{"NVIDIA H100", "GPU-2222"},
+                                  std::pair{"NVIDIA B200", "GPU-2222"}}) {
+    const auto found = recorded_answer(recordings, test::tiny("new"), problem, {}, Objective::kTime, name);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->result.device.uuid, gpu) << name;
+  }
+}
+
 TEST(RecordedAnswer, HasTheTemplatesThatWereTriedAndIsOfTheBestOnes) {
   const Problem problem = shaped("512x512x512");
   const auto recordings =
@@ -109,8 +124,8 @@ TEST(RecordedAnswer, IsUnderTheConditionsAndByTheObjectiveAskedFor) {
   const auto recordings = recordings_of({key_of(problem)});
   Conditions burst;
   burst.regime = Regime::kBurst;
-  EXPECT_FALSE(recorded_answer(recordings, test::tiny(), problem, burst, Objective::kTime));
-  EXPECT_FALSE(recorded_answer(recordings, test::tiny(), problem, {}, Objective::kEnergy));
+  EXPECT_FALSE(recorded_answer(recordings, test::tiny(), problem, burst, Objective::kTime, ""));
+  EXPECT_FALSE(recorded_answer(recordings, test::tiny(), problem, {}, Objective::kEnergy, ""));
   EXPECT_THAT(unrecorded_text(recordings, problem),
               HasSubstr("holds 512x512x512 f32 nn under 'sustained rotated uniform:20231107 observed' with tiny only"));
 }

@@ -54,6 +54,26 @@ FeatureRows rows_of(const std::vector<Experience>& experiences, const std::vecto
   return out;
 }
 
+Predictor::Loss loss_of(std::vector<double> losses) {
+  if (losses.empty()) return {};
+  std::sort(losses.begin(), losses.end());
+  return {losses[losses.size() / 2], losses[losses.size() * 9 / 10], losses.size()};
+}
+
+/// Of the whole numbers in a problem's name.
+std::vector<double> logarithms_in(const std::string& name) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::vector<double> out;
+  for (std::size_t at = 0; at < name.size();) {
+    double number = 0;
+    const std::size_t begin = at;
+    for (; at < name.size() && is_digit(name[at]); ++at) number = 10 * number + (name[at] - '0');
+    if (at > begin) out.push_back(std::log2(std::max(number, 1.0)));
+    if (at == begin) ++at;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<double> cost_offsets(const std::vector<std::optional<double>>& costs) {
@@ -72,7 +92,7 @@ PredictorTrainer::PredictorTrainer(const std::vector<Experience>& experiences)
     for (std::size_t i = 0; i < experience.log_times.size(); ++i)
       targets_.push_back(experience.log_times[i] - experience.variants.offsets[i]);
     sources_.push_back({first, static_cast<std::uint32_t>(targets_.size()), experience.problem, experience.hardware,
-                        experience.template_name, experience.table, experience.variants.offsets});
+                        experience.template_name, experience.table, experience.variants.offsets, experience.kind});
   }
 }
 
@@ -116,6 +136,7 @@ Predictor PredictorTrainer::fit(const std::vector<bool>& chosen, std::uint64_t s
 void PredictorTrainer::judge(const std::vector<Fold>& folds, Predictor& out) const {
   struct Choice {
     double expected = std::numeric_limits<double>::infinity(), log_time = 0;
+    const Source* of = nullptr;
   };
   std::map<std::size_t, Choice> choices;  // by table
   double squares = 0;
@@ -128,15 +149,38 @@ void PredictorTrainer::judge(const std::vector<Fold>& folds, Predictor& out) con
         const double offset = source.offsets[row - source.first_row],
                      corrected = fold.without.predict(features_.row(row));
         squares += std::pow(targets_[row] - corrected, 2);
-        if (offset + corrected < choice.expected) choice = {offset + corrected, offset + targets_[row]};
+        if (offset + corrected < choice.expected) choice = {offset + corrected, offset + targets_[row], &source};
       }
     }
   }
   out.deviation_ = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(rows, 1)));
   std::vector<double> losses;
-  for (const auto& [table, choice] : choices) losses.push_back(std::expm1(choice.log_time));
-  std::sort(losses.begin(), losses.end());
-  if (!losses.empty()) out.loss_ = {losses[losses.size() / 2], losses[losses.size() * 9 / 10], losses.size()};
+  for (const auto& [table, choice] : choices) {
+    losses.push_back(std::expm1(choice.log_time));
+    if (choice.of != nullptr) out.held_out_.push_back({choice.of->kind, choice.of->problem, losses.back()});
+  }
+  out.loss_ = loss_of(std::move(losses));
+}
+
+Predictor::Loss Predictor::loss_near(const std::string& kind, const std::string& problem) const {
+  constexpr std::size_t kNearest = 16, kEnoughOfAKind = 8;
+  const auto of_kind = [&](const HeldOut& held) { return held.kind == kind; };
+  const bool enough = std::count_if(held_out_.begin(), held_out_.end(), of_kind) >= std::ptrdiff_t{kEnoughOfAKind};
+  const std::vector<double> wanted = logarithms_in(problem);
+  std::vector<std::pair<double, double>> near;  // distance and loss
+  for (const HeldOut& held : held_out_) {
+    const std::vector<double> other = logarithms_in(held.problem);
+    if ((enough && !of_kind(held)) || other.size() != wanted.size()) continue;
+    double squares = 0;
+    for (std::size_t i = 0; i < other.size(); ++i) squares += std::pow(other[i] - wanted[i], 2);
+    near.emplace_back(squares, held.loss);
+  }
+  if (near.empty()) return loss_;
+  std::sort(near.begin(), near.end());
+  near.resize(std::min(near.size(), kNearest));
+  std::vector<double> losses;
+  for (const auto& [distance, loss] : near) losses.push_back(loss);
+  return loss_of(std::move(losses));
 }
 
 Predictor PredictorTrainer::fit_all(std::uint64_t seed, Validation validation) const {
@@ -160,7 +204,7 @@ std::vector<double> Predictor::predict(const DescribedVariants& variants) const 
 
 namespace {
 
-constexpr std::string_view kMagic = "pgtune model 2\n";
+constexpr std::string_view kMagic = "pgtune model 3\n";
 
 }  // namespace
 
@@ -175,6 +219,14 @@ std::string Predictor::bytes() const {
   out.texts({seen_.begin(), seen_.end()});
   out.texts({seen_templates_.begin(), seen_templates_.end()});
   out.texts(names_);
+  std::vector<std::string> kinds, problems;
+  for (const HeldOut& held : held_out_) {
+    kinds.push_back(held.kind);
+    problems.push_back(held.problem);
+  }
+  out.texts(kinds);
+  out.texts(problems);
+  for (const HeldOut& held : held_out_) out.number(held.loss);
   trees_.write(out);
   return std::move(out).bytes();
 }
@@ -196,6 +248,14 @@ std::optional<Predictor> Predictor::from_bytes(std::string_view bytes) {
   const std::vector<std::string> templates = in.texts();
   out.seen_templates_.insert(templates.begin(), templates.end());
   out.names_ = in.texts();
+  const std::vector<std::string> kinds = in.texts(), shapes = in.texts();
+  if (kinds.size() != shapes.size()) return std::nullopt;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    double loss = 0;
+    in.number(loss);
+    if (!std::isfinite(loss)) return std::nullopt;
+    out.held_out_.push_back({kinds[i], shapes[i], loss});
+  }
   auto trees = BoostedTrees::read(in, out.names_.size());
   if (!trees || !in.at_end() || !std::is_sorted(out.names_.begin(), out.names_.end())) return std::nullopt;
   if (!std::isfinite(out.deviation_) || out.deviation_ < 0) return std::nullopt;

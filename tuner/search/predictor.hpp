@@ -33,9 +33,9 @@ struct Experience {
   std::vector<double> log_times;  ///< over the problem's best, at most kMostLog, which failures have too
   std::string problem;            ///< equal in experiences that are nearly redundant
   std::string hardware;           ///< DeviceClass::hardware()
-  std::string template_name;      ///< the variants' template: used to tell whether a template was seen, not as a
-                                  ///< feature
-  std::size_t table = 0;          ///< equal in experiences with times relative to the same best
+  std::string template_name;      ///< whose variants they are: whether a template was seen is asked, no feature
+  std::size_t table = 0;          ///< what is the same in experiences whose times are over the same best
+  std::string kind = {};          ///< of problems whose losses are compared: what is computed in which types
 };
 
 /// Predictions for each variant of a space.
@@ -69,6 +69,9 @@ class Predictor {
     std::size_t tables = 0;
   };
   [[nodiscard]] const Loss& loss() const { return loss_; }
+  /// The same of the held out problems nearest to one: of its kind, as far as there are enough, and by the numbers in
+  /// its name (Experience::problem), as logarithms.
+  [[nodiscard]] Loss loss_near(const std::string& kind, const std::string& problem) const;
 
   /// As bytes for a file, for machines of the same byte order.
   [[nodiscard]] std::string bytes() const;
@@ -83,6 +86,12 @@ class Predictor {
   std::set<std::string> seen_, seen_templates_;
   std::size_t problems_ = 0;
   Loss loss_;
+  /// Of each table that was held out.
+  struct HeldOut {
+    std::string kind, problem;
+    double loss = 0;
+  };
+  std::vector<HeldOut> held_out_;
 };
 
 /// Fits predictors to experiences or parts of them, and shares work between fits.
@@ -101,6 +110,7 @@ class PredictorTrainer {
     std::string problem, hardware, template_name;
     std::size_t table;
     std::vector<double> offsets;
+    std::string kind;
   };
   /// Indices of held-out sources, and the trees that were fitted without them.
   struct Fold {

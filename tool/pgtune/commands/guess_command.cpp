@@ -2,16 +2,21 @@
 // `pgtune guess`: a variant without a search, predicted from searches of other problems.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "db/database.hpp"
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/learning/trained_model.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
+#include "tool/pgtune/recording/recordings.hpp"
+#include "tool/pgtune/report/recorded_answer.hpp"
 #include "tuner/model/json.hpp"
 
 namespace pgtune::tool {
@@ -19,14 +24,45 @@ namespace {
 
 using nlohmann::json;
 
+std::string variant_text(const Variant& variant) {
+  std::string out = fmt::format("  variant   {}\n", variant.template_name);
+  constexpr std::size_t kIndent = 12;
+  for (const std::string& line : wrap_text(variant.key(), kTextWidth - kIndent))
+    out += fmt::format("{:{}}{}\n", "", kIndent, line);
+  return out;
+}
+
+/// What a search of this very problem on such a device found with this build's templates; by the user's database, else
+/// by the recordings.
+std::optional<RecordedAnswer> measured_winner(const std::vector<db::Database>& databases,
+                                              const space::TemplateSet& templates, const Problem& problem,
+                                              const DeviceInfo& device) {
+  auto found = recorded_answer(databases, templates, problem, {}, session::Objective::kTime, device.name);
+  const bool counts = found && found->result.device.name == device.name && found->result.other_versions.empty();
+  return counts ? std::move(found) : std::nullopt;
+}
+
+std::string winner_text(const Problem& problem, const RecordedAnswer& winner, const DeviceInfo& device) {
+  const session::RankedVariant& best = winner.result.answer.best();
+  return fmt::format("{} on {}: measured before\n{}  measured  {} ms a launch, by the search of {}\n", problem.title(),
+                     device.name, variant_text(best.variant), milliseconds_text(best.time_s),
+                     winner.result.row.finished_at);
+}
+
+json winner_json(const Problem& problem, const RecordedAnswer& winner, const DeviceInfo& device) {
+  const session::RankedVariant& best = winner.result.answer.best();
+  return {{"schema", kJsonSchema},         {"problem", problem},
+          {"device", device.name},         {"template", best.variant.template_name},
+          {"variant", best.variant.key()}, {"parameters", parameters_to_json(best.variant)},
+          {"measured_s", best.time_s},     {"measured_at", winner.result.row.finished_at},
+          {"expected_loss", nullptr}};
+}
+
 std::string guess_text(const Problem& problem, const Guess& guess, const DeviceInfo& device) {
   std::string out = fmt::format("{} on {}: guessed, not measured\n", problem.title(), device.name);
-  out += fmt::format("  variant   {}\n", guess.variant.template_name);
-  constexpr std::size_t kIndent = 12;
-  for (const std::string& line : wrap_text(guess.variant.key(), kTextWidth - kIndent))
-    out += fmt::format("{:{}}{}\n", "", kIndent, line);
+  out += variant_text(guess.variant);
   if (guess.loss.tables > 0)
-    out += fmt::format("  expected  {},\n            by {} searches of problems that the model was not trained on\n",
+    out += fmt::format("  expected  {},\n            by the {} nearest searches that the model was not trained on\n",
                        loss_text(guess.loss), guess.loss.tables);
   if (!guess.seen_device || !guess.seen_template)
     out += fmt::format("  but       no search {} is in the database or\n            recordings: expect worse\n",
@@ -73,16 +109,27 @@ class GuessCommand final : public Command {
     OwnTemplates templates;  // of each problem
     for (const Problem& problem : problems)
       templates.push_back(problems_.templates_for(context.catalogue(), template_, problem));
-    const auto model =
-        trained_model(context, context.database_path(database_), templates, search::Validation::kFiveFold)();
-    if (model == nullptr) {
-      context.terminal().error(
-          "there is nothing to learn from: this build has no recording, and the database no search.");
-      return ExitCode::kNothingValid;
+    const std::filesystem::path path = context.database_path(database_);
+    const ModelSource trained = trained_model(context, path, templates, search::Validation::kFiveFold);
+    std::vector<db::Database> known;
+    if (!db::is_absent(path)) known.push_back(db::Database::open(path, db::OpenMode::kReadOnly));
+    if (has_built_in_recording()) {
+      for (db::Database& recording : open_recordings("")) known.push_back(std::move(recording));
     }
     ResultDocument results(context.terminal(), json_, problems.size());
     for (std::size_t i = 0; i < problems.size(); ++i) {
       const Problem& problem = problems[i];
+      if (const auto winner = measured_winner(known, templates[i], problem, device)) {
+        results.add([&] { return winner_text(problem, *winner, device); },
+                    [&] { return winner_json(problem, *winner, device); });
+        continue;
+      }
+      const auto model = trained();
+      if (model == nullptr) {
+        context.terminal().error(
+            "there is nothing to learn from: this build has no recording, and the database no search.");
+        return ExitCode::kNothingValid;
+      }
       const auto own = guess_variant(*model, templates[i], problem, device);
       if (!own)
         throw CommandError(ErrorKind::kUsage,

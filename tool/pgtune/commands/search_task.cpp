@@ -75,8 +75,8 @@ ExitCode print_recorded(Context& context, const SearchTask& task, const DeviceCh
   ExitCode code = ExitCode::kDone;
   for (const Problem& problem : task.problems) {
     const space::TemplateSet& wanted = task.templates_of(problem);
-    auto recorded =
-        recorded_answer(*choice.recordings, wanted, problem, options.session.conditions, options.session.objective);
+    auto recorded = recorded_answer(*choice.recordings, wanted, problem, options.session.conditions,
+                                    options.session.objective, choice.info.name);
     if (recorded) {
       db::store_recorded(*recorded->recording, recorded->result.row.session, database);
       const SearchOutcome outcome = outcome_of(std::move(*recorded), task, choice);

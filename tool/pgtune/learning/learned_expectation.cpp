@@ -22,6 +22,10 @@
 namespace pgtune::tool {
 std::string shape_of(const Problem& problem) { return fmt::format("{} b{}", problem.shape(), problem.batch); }
 
+std::string kind_of_times(const Problem& problem) {
+  return std::string(problem.operation_name()) + ' ' + std::string(to_string(problem.dtype));
+}
+
 std::vector<search::Experience> experiences(const RecordedTable& table, const KnownTemplates& templates,
                                             std::size_t number) {
   std::vector<search::Experience> out;
@@ -38,7 +42,8 @@ std::vector<search::Experience> experiences(const RecordedTable& table, const Kn
                              shape_of(table.problem),
                              device_class(table.device).hardware(),
                              definition->name,
-                             number};
+                             number,
+                             kind_of_times(table.problem)};
       for (std::size_t row = begin; row < end; ++row) {
         const search::Observation& seen = rows.observations[row];
         const bool timed = seen.outcome == OutcomeKind::kOk && seen.time_s > 0;

@@ -20,8 +20,11 @@ inline constexpr std::uint64_t kModelSeed = 1;
 /// A problem's shape and batch: problems that share these have nearly redundant times.
 [[nodiscard]] std::string shape_of(const Problem& problem);
 
-/// The experiences of a table's known templates, one after another; others have none. `number`: the table's among all.
-/// Throws CommandError.
+/// What is computed in which types: Experience::kind.
+[[nodiscard]] std::string kind_of_times(const Problem& problem);
+
+/// What a table's templates that are known say, one after another; others say nothing. `number`: the
+/// table's among all. Throws CommandError.
 [[nodiscard]] std::vector<search::Experience> experiences(const RecordedTable& table, const KnownTemplates& templates,
                                                           std::size_t number);
 

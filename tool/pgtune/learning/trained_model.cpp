@@ -35,8 +35,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostBytes = 64 << 20;
 constexpr std::size_t kKept = 8;  ///< models in the cache
-/// Increases whenever the same tables give another model.
-constexpr int kModelVersion = 2;
+/// Goes up whenever the same tables give another model.
+constexpr int kModelVersion = 3;
 
 using Sessions = std::vector<db::SessionRow>;  ///< newest first
 
@@ -236,8 +236,9 @@ std::optional<Guess> guess_variant(const search::Predictor& model, const space::
   const auto expected = value_or_throw(session::expected_times(model, templates, problem, device, variants));
   const auto least = std::min_element(expected.log_times.begin(), expected.log_times.end());
   const Variant& chosen = variants[static_cast<std::size_t>(least - expected.log_times.begin())];
-  return Guess{chosen, model.loss(), model.has_seen(device_class(device).hardware()),
-               model.has_seen_template(chosen.template_name), variants.size()};
+  return Guess{chosen, model.loss_near(kind_of_times(problem), shape_of(problem)),
+               model.has_seen(device_class(device).hardware()), model.has_seen_template(chosen.template_name),
+               variants.size()};
 }
 
 std::string loss_text(const search::Predictor::Loss& loss) {

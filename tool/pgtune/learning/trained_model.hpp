@@ -42,10 +42,10 @@ using OwnTemplates = std::vector<space::TemplateSet>;
 
 struct Guess {
   Variant variant;
-  search::Predictor::Loss loss;  ///< the loss of such guesses on held-out problems
-  bool seen_device = false;      ///< the training data has a search on such a GPU
-  bool seen_template = false;    ///< and a search with the variant's template
-  std::size_t variants = 0;      ///< the number of legal variants
+  search::Predictor::Loss loss;  ///< what such guesses lost on the nearest problems that the model was not trained on
+  bool seen_device = false;      ///< a search on such a GPU is among what the model was trained on
+  bool seen_template = false;    ///< and one with the variant's template
+  std::size_t variants = 0;      ///< among which it is: all that are legal
 };
 
 /// The variant that the model predicts to be the fastest; nothing if no variant is legal. Throws CommandError: an

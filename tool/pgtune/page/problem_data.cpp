@@ -81,6 +81,12 @@ json roof_data(const RooflinePoint& point, SharedTexts& texts) {
   return data;
 }
 
+/// Of the baseline's best algorithm as variants are screened, which is what their screening times are beside.
+double screened_baseline_s(const BaselineReport& baseline) {
+  const auto best = static_cast<std::size_t>(baseline.best);
+  return best < baseline.algorithms.size() ? baseline.algorithms[best].time_s : 0;
+}
+
 std::string marks(const StoredResult& result) { return std::string(is_recorded(result) ? "*" : ""); }
 
 /// Rows of a label and a text; empty ones are left out.
@@ -123,6 +129,7 @@ json problem_data(const StoredResult& result, const RooflinePoint& point, Shared
           {"tflops", compact(best.tflops)},
           {"base_us", compact_positive(baseline_s * kMicro)},
           {"base_tflops", baseline_s > 0 ? compact(problem.flops() / baseline_s / kTeraflop) : json(nullptr)},
+          {"base_screened_us", compact_positive(screened_baseline_s(answer.baseline) * kMicro)},
           {"first_us", compact_positive(answer.baseline_first_s * kMicro)},
           {"ratio", compact_positive(best.ratio_to_baseline)},
           {"low", compact_positive(best.ratio_low)},

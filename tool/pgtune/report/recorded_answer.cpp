@@ -73,9 +73,11 @@ std::string nearest_text(const Problem& wanted, std::vector<Problem> known) {
 
 std::optional<RecordedAnswer> recorded_answer(const std::vector<db::Database>& recordings,
                                               const space::TemplateSet& templates, const Problem& problem,
-                                              const Conditions& conditions, session::Objective objective) {
+                                              const Conditions& conditions, session::Objective objective,
+                                              const std::string& device_name) {
   const db::BestFilter filter{.problem_key = problem.key(), .conditions_key = conditions.key(), .recorded = false};
   std::optional<RecordedAnswer> found;
+  std::pair<bool, bool> found_is;  // on such a device, of this version
   for (const db::Database& recording : recordings) {
     for (db::BestRow& row : db::list_best(recording, filter)) {
       const auto& all = templates.definitions();
@@ -84,12 +86,12 @@ std::optional<RecordedAnswer> recorded_answer(const std::vector<db::Database>& r
       if (own == all.end()) continue;
       const std::string measured_hash = row.variant_origin.content_hash;
       const bool this_version = own->content_hash == measured_hash;
-      if (found && !this_version) continue;
       RecordedAnswer answer = read(recording, std::move(row), templates);
-      if (answer.result.answer.objective != objective) continue;
+      const std::pair is{answer.result.device.name == device_name, this_version};
+      if (answer.result.answer.objective != objective || (found && is <= found_is)) continue;
       if (!this_version) answer.result.other_versions.push_back({own->name, measured_hash, own->content_hash});
       found = std::move(answer);
-      if (this_version) return found;
+      found_is = is;
     }
   }
   return found;

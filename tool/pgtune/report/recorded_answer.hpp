@@ -22,11 +22,12 @@ struct RecordedAnswer {
 };
 
 /// The newest search for the problem, under these conditions and by this objective, whose best is of one of the
-/// templates: from the first recording that has one with this build's version of that template, else from the first
-/// with any version, named in StoredResult::other_versions. Throws db::Error.
+/// templates: on a device of that name rather than another, and of this build's version of the template rather than
+/// another, which StoredResult::other_versions names then; of several the first recording's. Throws db::Error.
 [[nodiscard]] std::optional<RecordedAnswer> recorded_answer(const std::vector<db::Database>& recordings,
                                                             const space::TemplateSet& templates, const Problem& problem,
-                                                            const Conditions& conditions, session::Objective objective);
+                                                            const Conditions& conditions, session::Objective objective,
+                                                            const std::string& device_name);
 
 /// For a problem without recorded_answer(): the conditions and templates with which the recordings have it, else the
 /// nearest problems of its operation. One or two sentences. Throws db::Error.
