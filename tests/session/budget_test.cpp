@@ -132,16 +132,59 @@ TEST(TimeBudget, ShortensALongFinalToWhatAnIntervalNeeds) {
   EXPECT_TRUE(result->answer->from_final);
 }
 
-TEST(TimeBudget, TriesSomethingHoweverLittleIsLeft) {
+TEST(TimeBudget, TriesEightHoweverLittleIsLeft) {
   TestSearch search;
   search.options.budget.seconds = 1;
   auto device = search.device();
-  device.round_s = 2;  // the noise floor takes all of it
+  device.round_s = 2;  // the steady run takes all of it
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
   EXPECT_TRUE(result->budget_reached);
-  EXPECT_GE(device.trials.size(), 1U);
-  EXPECT_LT(device.trials.size(), static_cast<std::size_t>(kSpace));
+  EXPECT_EQ(device.trials.size(), 8U);
+}
+
+TEST(TimeBudget, FailuresAreAmongTheEight) {
+  TestSearch search;
+  search.options.budget.seconds = 1;
+  search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    if (parameter(variant, "A") == 1) script.build = {OutcomeKind::kCompileFailed, "no"};
+    return script;
+  };
+  auto device = search.device();
+  device.round_s = 2;
+  const auto result = search.run(device);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->counts.measured + result->counts.failed.at(OutcomeKind::kCompileFailed), 8);
+}
+
+TEST(TimeBudget, ASpaceOfUpToEightIsTriedWhole) {
+  for (const auto& [rule, size] : {std::pair{"A == 1", 5}, std::pair{"A == 1 || A == 2 && B <= 3", 8}}) {
+    TestSearch search;
+    search.definition = test_template({rule});
+    search.options.budget.seconds = 1;
+    search.plan = [](const Variant& variant) {
+      Script script = plain_script(variant);
+      if (variant.key() != "A=1,B=5") script.trial = {OutcomeKind::kWrongResult, "wrong"};
+      return script;
+    };
+    auto device = search.device();
+    device.round_s = device.trial_s = 2;
+    const auto result = search.run(device);
+    ASSERT_TRUE(result && result->answer) << rule;
+    EXPECT_EQ(device.trials.size(), static_cast<std::size_t>(size));
+    EXPECT_EQ(result->answer->best().variant.key(), "A=1,B=5");
+    EXPECT_TRUE(result->answer->complete);
+  }
+}
+
+TEST(TimeBudget, VariantsOfANumberThatWasAskedForAreNotMore) {
+  TestSearch search;
+  search.options.budget = {.seconds = 1, .trials = 3};
+  auto device = search.device();
+  device.round_s = 2;
+  ASSERT_TRUE(search.run(device));
+  EXPECT_EQ(device.trials.size(), 3U);
 }
 
 TEST(TimeBudget, FewVariantsAreWorthMoreThanTheRoundsShare) {

@@ -86,7 +86,7 @@ TEST(EarlyBuilds, ComeInTheStrategysOrder) {
 
 TEST(EarlyBuilds, WaitForTheGpuAtThePowerCapSoThatAShortBudgetTriesSeveral) {
   PoweredSearch powered(load_at_the_cap);
-  powered.search.options.budget.seconds = 1.2;  // of which the steady run takes 0.75
+  powered.search.options.budget.seconds = 6;  // of which the steady run takes 0.9
   FakeDevice device([](const Variant&) {
     Script script;
     script.time_s = kAlone_s;

@@ -48,6 +48,17 @@ TEST(ExpectedSearch, OfAFewSecondsOutlastsItsBudgetAtThePowerCap) {
   EXPECT_LT(expected_search(problem("8x5120x3072", Dtype::kE4m3, "nt"), options, 15).seconds, 12);
 }
 
+TEST(ExpectedSearch, CountsTheEightVariantsThatAreTriedInAnyCase) {
+  SessionOptions options;
+  options.budget.seconds = 2;
+  const Problem small = problem("1000x1000x1000", Dtype::kF32);
+  const double many_cores_s = expected_search(small, options, 16).seconds;
+  const double one_core_s = expected_search(small, options, 1).seconds;
+  EXPECT_GT(one_core_s, many_cores_s + 7) << "a second each on one core";
+  options.budget.trials = 1;
+  EXPECT_LT(expected_search(small, options, 1).seconds, one_core_s - 6);
+}
+
 TEST(ExpectedSearch, TellsWhichProblemsMeetThePowerCap) {
   const SessionOptions options = with_trials(24);
   EXPECT_EQ(expected_search(problem("4096x4096x4096", Dtype::kBf16), options, 8).sampling, Sampling::kSettled);

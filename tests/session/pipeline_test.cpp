@@ -48,6 +48,31 @@ TEST(Pipeline, SlowBuildsDoNotKeepTheGpuFromWhatIsReady) {
   EXPECT_THAT(last, testing::Each(testing::StartsWith("A=1,")));
 }
 
+TEST(Pipeline, VariantsAreTriedInTheOrderOfTheirProposals) {
+  TestSearch search;
+  std::vector<std::string> order;
+  {
+    auto device = search.device();
+    ASSERT_TRUE(search.run(device));
+    order = device.trials;
+  }
+  TestSearch slow;
+  slow.options.budget.seconds = 4;
+  slow.plan = [&](const Variant& variant) {
+    Script script = plain_script(variant);
+    // Later ones are ready first: of each eight the first takes longest.
+    const auto place = std::find(order.begin(), order.end(), variant.key()) - order.begin();
+    script.build_s = 0.2 * static_cast<double>(8 - place % 8);
+    return script;
+  };
+  auto device = slow.device();
+  device.slots = 8;
+  ASSERT_TRUE(slow.run(device));
+  ASSERT_GE(device.trials.size(), 8U);
+  EXPECT_EQ(std::vector<std::string>(device.trials.begin(), device.trials.begin() + 8),
+            std::vector<std::string>(order.begin(), order.begin() + 8));
+}
+
 TEST(Pipeline, SpillingBuildsAreNeverLaunched) {
   TestSearch search;
   search.plan = [](const Variant& variant) {

@@ -95,6 +95,22 @@ TEST(SettledSearch, WhereOnlyVariantsMeetTheCapItsRoundsAreMadeAgain) {
     EXPECT_THAT(of_one.samples, testing::Each(testing::Field(&Sample::lead_in_s, testing::Optional(0.5))));
 }
 
+TEST(SettledSearch, AShortBudgetHasAShortSteadyRunThatMeetsTheCapAllTheSame) {
+  for (const Sampling sampling : {Sampling::kSettled, Sampling::kShort}) {
+    PoweredSearch powered(sampling == Sampling::kSettled ? load_at_the_cap : load_below_the_cap);
+    powered.search.options.budget.seconds = 6;
+    double begun_s = 0, ended_s = 0;
+    powered.device.after_round = [&](Stage stage) {
+      if (stage == Stage::kSteady && begun_s == 0) begun_s = powered.device.now_s;
+      if (stage == Stage::kSteady || stage == Stage::kFloor) ended_s = powered.device.now_s;
+    };
+    EXPECT_EQ(powered.run().sampling, sampling);
+    EXPECT_GT(begun_s, 0.5);
+    EXPECT_LE(begun_s, 0.95);
+    EXPECT_LE(ended_s, 1.55) << "a quarter of the budget, and the round that was begun";
+  }
+}
+
 TEST(SettledSearch, SoAreThoseOfABench) {
   PoweredSearch powered(load_of_variants_at_the_cap);
   TestBench bench;

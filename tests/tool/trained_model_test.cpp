@@ -46,7 +46,7 @@ TEST_F(TrainedModelTest, IsFittedOnceAndAgainWhereItsFileIsDamaged) {
   EXPECT_EQ(third.at("best").at("parameters"), first.at("best").at("parameters"));
   EXPECT_GT(std::filesystem::file_size(name), 1000U);
 
-  const Finished guessed = pgtune({"guess", "--shape", "1024x1024x1024", "--device", "recording", "--json"});
+  const Finished guessed = pgtune({"guess", "--shape", "1100x1024x1024", "--device", "recording", "--json"});
   ASSERT_EQ(guessed.exit_code, 0) << guessed.err;
   const json guess = json::parse(guessed.out);
   EXPECT_TRUE(guess.at("parameters").is_object());
@@ -54,7 +54,7 @@ TEST_F(TrainedModelTest, IsFittedOnceAndAgainWhereItsFileIsDamaged) {
   EXPECT_GE(guess.at("expected_loss").at("p90").get<double>(), guess.at("expected_loss").at("median").get<double>());
   EXPECT_EQ(guess.at("seen_device"), true);
   EXPECT_EQ(models().size(), 2U) << "guesses are validated on all problems";
-  EXPECT_GT(guess.at("judged_by").get<int>(), 50);
+  EXPECT_EQ(guess.at("judged_by"), 16) << "the nearest";
 
   // What is exported without a search of its own: 1024x1024x1024 was searched above.
   launch_.environment["PGTUNE_FATBINARY"] = "/nowhere";  // the fake worker's cubins are none
@@ -75,6 +75,48 @@ TEST_F(TrainedModelTest, IsFittedOnceAndAgainWhereItsFileIsDamaged) {
   ASSERT_EQ(elsewhere.exit_code, 0) << elsewhere.err;
   EXPECT_THAT(elsewhere.out, HasSubstr("no search on such a GPU"));
   EXPECT_THAT(elsewhere.out, Not(::testing::ContainsRegex("[^\n]{81}"))) << "fits a terminal";
+}
+
+/// While a model of the user's own searches is fitted, a search goes by that of the recordings.
+TEST_F(TrainedModelTest, NoSearchWaitsForAFitThatIsDue) {
+  const auto search = [&](const char* shape) {
+    const Finished found = pgtune({"search", "--shape", shape, "--template", "sgemm_simt", "--strategy", "model",
+                                   "--variants", "4", "--db", path("own.db"), "--json"});
+    EXPECT_EQ(found.exit_code, 0) << found.err;
+    return json::parse(found.out).at("notes").dump();
+  };
+  const std::string first = search("1040x1024x1024"), second = search("1100x1024x1024");
+  const auto shapes = [](const std::string& notes) {
+    const auto at = notes.find("the model was trained on ");
+    return at == std::string::npos ? 0 : std::atoi(notes.c_str() + at + 25);
+  };
+  EXPECT_GT(shapes(first), 1);
+  EXPECT_EQ(shapes(second), shapes(first)) << "of the recordings alone";
+  EXPECT_EQ(models().size(), 2U) << "fitted beside it, for the next one";
+  EXPECT_EQ(shapes(search("1300x1024x1024")), shapes(first) + 1)
+      << "a fit is due again, and that of one search is there";
+  EXPECT_EQ(models().size(), 3U);
+}
+
+/// What was found of a very problem is told in place of a guess.
+TEST_F(TrainedModelTest, AStoredWinnerIsNotGuessed) {
+  ASSERT_EQ(pgtune({"search", "--shape", "1100x1024x1024", "--template", "sgemm_simt", "--strategy", "guided",
+                    "--variants", "4", "--db", path("own.db"), "-q"})
+                .exit_code,
+            0);
+  const auto guess = [&](const char* shape) {
+    return json::parse(pgtune({"guess", "--shape", shape, "--template", "sgemm_simt", "--device", "0", "--db",
+                               path("own.db"), "--json"})
+                           .out);
+  };
+  const json known = guess("1100x1024x1024");
+  EXPECT_GT(known.at("measured_s").get<double>(), 0);
+  EXPECT_TRUE(known.at("expected_loss").is_null());
+  EXPECT_FALSE(guess("1104x1024x1024").contains("measured_s"));
+  EXPECT_THAT(pgtune({"guess", "--shape", "1100x1024x1024", "--template", "sgemm_simt", "--device", "0", "--db",
+                      path("own.db")})
+                  .out,
+              AllOf(HasSubstr("measured before"), HasSubstr(known.at("variant").get<std::string>().substr(0, 20))));
 }
 
 TEST_F(TrainedModelTest, AnEffortIsToldAndAResultSaysWhatItExpectsToHaveMissed) {

@@ -45,6 +45,8 @@ constexpr double kScreenSample_s = 0.01;
 constexpr double kPreparing_s = 1;  // data, cuBLASLt's algorithms, verification
 constexpr double kSteadyRun_s = 1;
 constexpr double kEnergyWindows_s = 20;
+constexpr double kLeastVariants = 8;     // whatever the time
+constexpr double kShareOfBudget = 0.25;  // of steady run and floor
 
 }  // namespace
 
@@ -58,9 +60,10 @@ ExpectedSearch expected_search(const Problem& problem, const SessionOptions& opt
     expected.sampling = Sampling::kSettled;
 
   const bool settled = expected.sampling == Sampling::kSettled;
-  const double before_s =
-      kPreparing_s +
-      (settled ? kSteadyRun_s : expected_round_s({kFloorSample_s, 0}, 2, launch_s) * options.floor_rounds);
+  double baseline_s =
+      settled ? kSteadyRun_s : expected_round_s({kFloorSample_s, 0}, 2, launch_s) * options.floor_rounds;
+  if (options.budget.seconds) baseline_s = std::min(baseline_s, kShareOfBudget * *options.budget.seconds);
+  const double before_s = kPreparing_s + baseline_s;
   const double rounds_s =
       expected_race_s(options, launch_s, expected.sampling) + expected_final_s(options, launch_s, expected.sampling);
   const double variants =
@@ -72,7 +75,9 @@ ExpectedSearch expected_search(const Problem& problem, const SessionOptions& opt
     const double reserve_s =
         reserved_for_rounds_s(options, launch_s, expected.sampling, *options.budget.seconds - before_s);
     // There are never less than half of the rounds, whatever was kept for them.
-    searching_s = std::min(searching_s, *options.budget.seconds - reserve_s + std::max(reserve_s, rounds_s / 2));
+    const double until_rounds_s =
+        std::max(*options.budget.seconds - reserve_s, before_s + std::min(kLeastVariants, variants) * variant_s);
+    searching_s = std::min(searching_s, until_rounds_s + std::max(reserve_s, rounds_s / 2));
   }
   const bool energy = options.measure_energy || options.objective != Objective::kTime;
   expected.seconds = searching_s + (energy ? kEnergyWindows_s : 0);

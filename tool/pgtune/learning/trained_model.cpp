@@ -4,18 +4,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <exception>
 #include <future>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "db/database.hpp"
 #include "db/queries/queries.hpp"
+#include "pgtune_fitted.hpp"
 #include "pgtune_recordings.hpp"
 #include "pgtune_unbiased.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
@@ -27,6 +33,7 @@
 #include "tuner/space/enumerate.hpp"
 #include "tuner/template/template_source.hpp"
 #include "tuner/util/own_files.hpp"
+#include "tuner/util/quiet_thread.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -39,13 +46,14 @@ constexpr std::size_t kKept = 8;  ///< models in the cache
 constexpr int kModelVersion = 3;
 
 using Sessions = std::vector<db::SessionRow>;  ///< newest first
+using Model = std::shared_ptr<const search::Predictor>;
 
 /// The training data in sessions of one database, with tables numbered from 0. Throws CommandError, db::Error.
 using Learn = std::vector<search::Experience> (*)(const db::Database& database, const Sessions& sessions,
                                                   const KnownTemplates& templates);
 
 struct Kind {
-  const char* name;  ///< in the hash that names its files
+  const char* name;  ///< begins its files' names
   Learn learn;
   search::Validation validation = search::Validation::kHoldout;
 };
@@ -87,25 +95,29 @@ OwnSearches all_searches(const fs::path& path) {
   return own;
 }
 
-/// Identifies all inputs of a model: the recordings, the unbiased tables, the templates (their JSON gives the
-/// features), and the searches of the user's database.
-std::string key_of(const Kind& kind, const KnownTemplates& templates, const Sessions& own) {
+/// Names a model's file by everything it is made of: the recordings, the unbiased tables, the templates, whose JSON
+/// gives the features, and the searches of the user's database.
+std::string file_of(const Kind& kind, const KnownTemplates& templates, const Sessions& own) {
   std::string parts = fmt::format("{} {}\n", kind.name, kModelVersion);
-  for (const auto& files : {embedded::pgtune_recordings(), embedded::pgtune_unbiased()}) {
-    for (const embedded::File& file : files)
-      parts += space::hash_text({file.contents.data(), file.contents.size()}) + '\n';
-  }
+  static const std::string recordings = [] {
+    std::string hashes;
+    for (const auto& files : {embedded::pgtune_recordings(), embedded::pgtune_unbiased()}) {
+      for (const embedded::File& file : files)
+        hashes += space::hash_text({file.contents.data(), file.contents.size()}) + '\n';
+    }
+    return hashes;
+  }();
+  parts += recordings;
   for (const auto& [name, definition] : templates.all())
     parts += fmt::format("{} {} {}\n", name, definition.content_hash, definition.preset_hash);
   std::vector<std::string> sessions;
   for (const db::SessionRow& row : own) sessions.push_back(row.uid + ' ' + row.finished_at);
   std::sort(sessions.begin(), sessions.end());
   for (const std::string& session : sessions) parts += session + '\n';
-  return space::hash_text(parts);
+  return fmt::format("{}-{}.model", kind.name, space::hash_text(parts));
 }
 
-std::shared_ptr<const search::Predictor> fit(const Kind& kind, const KnownTemplates& templates,
-                                             const OwnSearches& searches) {
+Model fit(const Kind& kind, const KnownTemplates& templates, const OwnSearches& searches) {
   std::vector<db::Database> shipped;
   if (has_built_in_recording()) shipped = open_recordings("");
   for (db::Database& tables : open_unbiased_tables()) shipped.push_back(std::move(tables));
@@ -144,16 +156,33 @@ void prune(const fs::path& folder) {
   for (std::size_t i = kKept; i < files.size(); ++i) fs::remove(files[i].second, ignored);
 }
 
-std::shared_ptr<const search::Predictor> load_or_fit(const Kind& kind, Context& context,
-                                                     const KnownTemplates& templates, const OwnSearches& searches) {
-  const fs::path folder = context.paths().cache / "models";
-  const fs::path file = folder / (key_of(kind, templates, searches.sessions) + ".model");
-  if (const auto bytes = read_own_file(file, kMostBytes)) {
-    if (auto known = search::Predictor::from_bytes(*bytes))
-      return std::make_shared<const search::Predictor>(std::move(*known));
+fs::path models_folder(Context& context) { return context.paths().cache / "models"; }
+
+Model model_of(std::string_view bytes) {
+  auto known = search::Predictor::from_bytes(bytes);
+  return known ? std::make_shared<const search::Predictor>(std::move(*known)) : nullptr;
+}
+
+/// One of those that pgtune ships fitted (scripts/fit-models) whose file's name begins so; null where it ships none.
+Model shipped(std::string_view name) {
+  for (const embedded::File& file : embedded::pgtune_fitted()) {
+    if (file.path.starts_with(name)) return model_of({file.contents.data(), file.contents.size()});
   }
-  auto fitted = fit(kind, templates, searches);
+  return nullptr;
+}
+
+/// Null where it has to be fitted.
+Model load(Context& context, const std::string& file) {
+  if (Model known = shipped(file)) return known;
+  const auto bytes = read_own_file(models_folder(context) / file, kMostBytes);
+  return bytes ? model_of(*bytes) : nullptr;
+}
+
+Model fit_and_keep(const Kind& kind, Context& context, const KnownTemplates& templates, const OwnSearches& searches) {
+  const fs::path folder = models_folder(context);
+  Model fitted = fit(kind, templates, searches);
   if (fitted && make_private_folder(folder)) {
+    const fs::path file = folder / file_of(kind, templates, searches.sessions);
     if (const auto written = write_file_atomically(file, fitted->bytes()); !written)
       context.terminal().detail("the model is not kept: " + written.error().text());
     prune(folder);
@@ -170,46 +199,85 @@ KnownTemplates known_templates(Context& context, const OwnTemplates& own) {
   return out;
 }
 
-ModelSource source_of(const Kind& kind, Context& context, const fs::path& database, OwnTemplates templates) {
-  struct Once {
-    std::once_flag flag;
-    std::shared_ptr<const search::Predictor> predictor;
-  };
-  return [kind, &context, database, own = std::move(templates), once = std::make_shared<Once>()] {
-    std::call_once(once->flag, [&] {
-      once->predictor = load_or_fit(kind, context, known_templates(context, own), all_searches(database));
-    });
-    return once->predictor;
-  };
+constexpr Kind kTimes{"times", learn_times}, kClocks{"clocks", learn_clocks};
+constexpr Kind kValidatedTimes{"validated", learn_times, search::Validation::kFiveFold};
+
+/// Of a number of searches that count: 0, 1, 2, 3, 4, 6, 8, 12, 16, 24 and so on.
+constexpr int kBits = 2;
+
+std::size_t rounded_down(std::size_t count) {
+  const int dropped = std::max(0, static_cast<int>(std::bit_width(count)) - kBits);
+  return count >> dropped << dropped;
 }
 
-constexpr Kind kTimes{"model", learn_times}, kClocks{"clocks", learn_clocks};
-constexpr Kind kValidatedTimes{"validated model", learn_times, search::Validation::kFiveFold};
+bool ends_before(const db::SessionRow& a, const db::SessionRow& b) {
+  return std::tie(a.finished_at, a.uid) < std::tie(b.finished_at, b.uid);
+}
 
-/// Models for the problems of one command, by what each is made of.
-class ModelsBefore {
+/// The models of one kind for one command whose searches wait for no fit.
+class Models {
  public:
-  ModelsBefore(Context& context, fs::path database, OwnTemplates templates)
-      : context_(context), path_(std::move(database)), own_(std::move(templates)) {}
+  Models(Context& context, const Kind& kind, fs::path database, OwnTemplates templates)
+      : context_(context), kind_(kind), path_(std::move(database)), own_(std::move(templates)) {}
 
-  std::shared_ptr<const search::Predictor> of(const Problem& problem, const DeviceInfo& device) {
+  /// Fits that have begun are not broken off.
+  ~Models() {
+    if (unfinished_ > 0) context_.terminal().note("Learning from the searches so far, for the next one.");
+    for (std::thread& thread : fits_) thread.join();
+  }
+  Models(const Models&) = delete;
+  Models& operator=(const Models&) = delete;
+
+  /// Of the searches that `choose` takes. Where it is not fitted yet, one of fewer, or of the recordings alone, and it
+  /// is fitted meanwhile; only in a build that ships no fitted model this may wait. Null: there is nothing to learn
+  /// from.
+  Model of(const std::function<Sessions(Sessions)>& choose) {
     const std::lock_guard lock(mutex_);
     if (!templates_) templates_.emplace(known_templates(context_, own_));
     OwnSearches searches = all_searches(path_);
-    searches.sessions = searched_before(std::move(searches.sessions), problem.key(), device_class(device).text());
-    const std::string key = key_of(kTimes, *templates_, searches.sessions);
-    const auto known = models_.find(key);
-    if (known != models_.end()) return known->second;
-    return models_[key] = load_or_fit(kTimes, context_, *templates_, searches);
+    searches.sessions = choose(std::move(searches.sessions));
+    const std::string file = file_of(kind_, *templates_, searches.sessions);
+    if (const auto known = models_.find(file); known != models_.end()) return known->second;
+    if (Model ready = load(context_, file)) return models_[file] = std::move(ready);
+    Model instead = of_fewer(searches.sessions);
+    if (!instead) return models_[file] = fit_and_keep(kind_, context_, *templates_, searches);
+    if (begun_.insert(file).second) begin_fit(std::move(searches));
+    return instead;
   }
 
  private:
+  /// The model there is of the most of these searches; null where there is none.
+  [[nodiscard]] Model of_fewer(Sessions sessions) const {
+    std::sort(sessions.begin(), sessions.end(), ends_before);
+    while (!sessions.empty()) {
+      sessions.resize(rounded_down(sessions.size() - 1));
+      if (Model ready = load(context_, file_of(kind_, *templates_, sessions))) return ready;
+    }
+    return shipped(kind_.name);
+  }
+
+  void begin_fit(OwnSearches searches) {
+    ++unfinished_;
+    fits_.push_back(start_without_signals([this, own = std::make_shared<OwnSearches>(std::move(searches))] {
+      try {
+        (void)fit_and_keep(kind_, context_, *templates_, *own);
+      } catch (const std::exception& error) {
+        context_.terminal().detail(fmt::format("nothing was learnt: {}", error.what()));
+      }
+      --unfinished_;
+    }));
+  }
+
   Context& context_;
+  Kind kind_;
   fs::path path_;
   OwnTemplates own_;
   std::mutex mutex_;
-  std::optional<KnownTemplates> templates_;  ///< at a model's first use: a stored answer needs none
-  std::map<std::string, std::shared_ptr<const search::Predictor>> models_;
+  std::optional<KnownTemplates> templates_;  ///< once a model is asked for: a stored answer needs none
+  std::map<std::string, Model> models_;
+  std::set<std::string> begun_;
+  std::atomic<int> unfinished_ = 0;
+  std::vector<std::thread> fits_;
 };
 
 }  // namespace
@@ -217,16 +285,28 @@ class ModelsBefore {
 ModelSource trained_model(Context& context, const fs::path& database, OwnTemplates templates,
                           search::Validation validation) {
   const Kind& kind = validation == search::Validation::kFiveFold ? kValidatedTimes : kTimes;
-  return source_of(kind, context, database, std::move(templates));
+  return [kind, &context, database, own = std::move(templates), known = Model()]() mutable {
+    if (known) return known;
+    const KnownTemplates all = known_templates(context, own);
+    const OwnSearches searches = all_searches(database);
+    known = load(context, file_of(kind, all, searches.sessions));
+    if (!known) known = fit_and_keep(kind, context, all, searches);
+    return known;
+  };
 }
 
 ModelSource trained_settled_clocks(Context& context, const fs::path& database, OwnTemplates templates) {
-  return source_of(kClocks, context, database, std::move(templates));
+  return [models = std::make_shared<Models>(context, kClocks, database, std::move(templates))] {
+    return models->of([](Sessions all) { return searched_before(std::move(all), "", ""); });
+  };
 }
 
 session::PredictorSource trained_model_before(Context& context, const fs::path& database, OwnTemplates templates) {
-  return [models = std::make_shared<ModelsBefore>(context, database, std::move(templates))](
-             const Problem& problem, const DeviceInfo& device) { return models->of(problem, device); };
+  return [models = std::make_shared<Models>(context, kTimes, database, std::move(templates))](
+             const Problem& problem, const DeviceInfo& device) {
+    return models->of(
+        [&](Sessions all) { return searched_before(std::move(all), problem.key(), device_class(device).text()); });
+  };
 }
 
 std::optional<Guess> guess_variant(const search::Predictor& model, const space::TemplateSet& templates,
@@ -245,22 +325,6 @@ std::string loss_text(const search::Predictor::Loss& loss) {
   return fmt::format("{:.1f} % slower than the best (median), {:.1f} % or more in one of ten", 100 * loss.median,
                      100 * loss.p90);
 }
-
-namespace {
-
-/// Rounds a number of searches down to 0, 1, 2, 3, 4, 6, 8, 12, 16, 24 and so on.
-constexpr int kBits = 2;
-
-std::size_t rounded_down(std::size_t count) {
-  const int dropped = std::max(0, static_cast<int>(std::bit_width(count)) - kBits);
-  return count >> dropped << dropped;
-}
-
-bool ends_before(const db::SessionRow& a, const db::SessionRow& b) {
-  return std::tie(a.finished_at, a.uid) < std::tie(b.finished_at, b.uid);
-}
-
-}  // namespace
 
 std::vector<db::SessionRow> searched_before(std::vector<db::SessionRow> searches, const std::string& problem_key,
                                             const std::string& device_class) {

@@ -20,21 +20,24 @@
 
 namespace pgtune::tool {
 
-/// Returns a model, made at the first call in any thread and then reused; null if there is nothing to learn from.
+/// Gives a model when it is first asked, and the same again after that; null where there is nothing to learn from.
 using ModelSource = std::function<std::shared_ptr<const search::Predictor>()>;
 
 /// A command's own templates: measurements with a user's template can train a model only together with its JSON.
 using OwnTemplates = std::vector<space::TemplateSet>;
 
-/// The model of variants' times, trained on everything. The cache folder stores models by their training data, so that
-/// each is fitted once for each state of the database; a damaged or unwritable cache only costs time. `database` need
-/// not exist. `context` must outlive it. Callers that show Predictor::loss() need five folds.
+/// Of the times of variants, trained on everything; waits for the fit. Models are kept in the cache folder, by what
+/// they were trained on, so that each is fitted once for each state of the database; those of the recordings alone ship
+/// fitted. A damaged or unwritable cache only costs time. `database` need not exist. `context` outlives it. Who shows
+/// Predictor::loss() asks for five folds. For one thread.
 [[nodiscard]] ModelSource trained_model(Context& context, const std::filesystem::path& database, OwnTemplates templates,
                                         search::Validation validation = search::Validation::kHoldout);
-/// The same for searches: uses only searched_before() of the database.
+/// The same for searches, in whatever thread, which wait for no fit: of the database what searched_before() says, and
+/// while that is being fitted fewer of them, or the recordings alone. The last copy of the source ends once all fits
+/// have ended.
 [[nodiscard]] session::PredictorSource trained_model_before(Context& context, const std::filesystem::path& database,
                                                             OwnTemplates templates);
-/// Like trained_model(), for the clocks of settled samples, for session::expected_settled_times().
+/// Likewise of the clocks of settled samples, for session::expected_settled_times().
 [[nodiscard]] ModelSource trained_settled_clocks(Context& context, const std::filesystem::path& database,
                                                  OwnTemplates templates);
 
@@ -59,10 +62,10 @@ struct Guess {
 // Selects the searches of a database that train the model of a problem's search, such that an interrupted search
 // continues with the same model.
 
-/// The `searches` that had ended when the problem was first searched on a device of the class (DeviceClass::text()), or
-/// by now if it was not yet searched; in the given order. Of many, the newest few are left out: their number then takes
-/// few values, and a model is fitted again after a third to a half more searches. A search waits for that fit before
-/// its first variant.
+/// Of `searches` those that had ended when the problem was first searched on a device of the class
+/// (DeviceClass::text()), or have by now where it was not yet; in the order given. Of many the newest few are left out,
+/// so that their number takes few values and a model is fitted anew after a third to a half more, not after every
+/// search.
 [[nodiscard]] std::vector<db::SessionRow> searched_before(std::vector<db::SessionRow> searches,
                                                           const std::string& problem_key,
                                                           const std::string& device_class);

@@ -17,8 +17,10 @@ namespace {
 constexpr std::size_t kAheadPerSlot = 4;
 /// How often the stop flag and the deadline are looked at while nothing finishes.
 constexpr std::chrono::milliseconds kPoll{100};
-/// While fewer variants were tried, another one is worth more than the rounds of the best.
-constexpr std::size_t kWorthAFinal = 8;
+/// Whatever the time budget: fewer say nothing of a space, and another one is worth more than the rounds of the best.
+constexpr std::size_t kLeastTried = 8;
+/// A build is waited for so long, where what was proposed after it is ready.
+constexpr double kPatience_s = 2;
 
 TrialReport failed(OutcomeKind kind, std::string reason) {
   TrialReport report;
@@ -110,13 +112,11 @@ Result<Screened::End> Pipeline::try_all() {
   return unfinished ? End::kBudget : End::kExhausted;
 }
 
-/// If little was tried, or nothing is right, a race or a final is worthless, and the search gets their share of the
-/// budget. Something is tried however little is left.
+/// Where nothing is right there is nothing of worth for a race or a final, whose share of the budget then belongs to
+/// the search.
 bool Pipeline::out_of_time() const {
-  const std::size_t tried = state_.decided_count();
-  if (!deadline_s_ || tried == 0) return false;
-  const bool worth_a_final = state_.best_s() > 0 && tried >= kWorthAFinal;
-  const double end_s = worth_a_final ? *deadline_s_ : *deadline_s_ + after_s_;
+  if (!deadline_s_ || state_.decided_count() < std::min(kLeastTried, state_.size())) return false;
+  const double end_s = state_.best_s() > 0 ? *deadline_s_ : *deadline_s_ + after_s_;
   return context_.clock.now_s() >= end_s;
 }
 
@@ -174,28 +174,34 @@ void Pipeline::submit_build(std::size_t index) {
     if (const auto known = context_.quarantine->of_build(context_, variant, request->defines))
       return decide(index, {}, failed(known->kind, known->reason));
   }
-  building_.emplace(request->id, Candidate{index, std::move(*plan), {}, context_.clock.now_s()});
+  building_.emplace(request->id, Candidate{index, submitted_++, std::move(*plan), {}, context_.clock.now_s()});
   context_.device.submit_build(std::move(*request));
 }
 
 void Pipeline::submit_trial() {
   drop_quarantined();
-  if (trial_ || ready_.empty()) return;
-  trial_ = std::move(ready_.front());
-  ready_.pop_front();
+  if (trial_ || ready_.empty() || waits_for_an_earlier_build()) return;
+  trial_ = std::move(ready_.extract(ready_.begin()).mapped());
   trial_->submitted_s = context_.clock.now_s();
   trial_id_ = next_request_id();
   const double incumbent_s = context_.options.full ? 0 : state_.best_s();
   context_.device.submit_trial({trial_id_, {state_.variant(trial_->index), trial_->plan, trial_->build}, incumbent_s});
 }
 
+/// What compiles fastest is not what is expected to run fastest: variants are tried in the order of their proposals.
+bool Pipeline::waits_for_an_earlier_build() const {
+  const double patient_since_s = context_.clock.now_s() - kPatience_s;
+  return std::any_of(building_.begin(), building_.end(), [&](const auto& entry) {
+    return entry.second.order < ready_.begin()->first && entry.second.submitted_s > patient_since_s;
+  });
+}
+
 /// Looks at the next build only when the GPU is free: a trial of this search may have crashed the same machine code.
 void Pipeline::drop_quarantined() {
   while (context_.quarantine != nullptr && !trial_ && !ready_.empty()) {
-    const auto known = context_.quarantine->of_run(ready_.front().build);
+    const auto known = context_.quarantine->of_run(ready_.begin()->second.build);
     if (!known) return;
-    Candidate candidate = std::move(ready_.front());
-    ready_.pop_front();
+    Candidate candidate = std::move(ready_.extract(ready_.begin()).mapped());
     decide(candidate.index, std::move(candidate.build), failed(known->kind, known->reason));
   }
 }
@@ -215,7 +221,8 @@ void Pipeline::handle(protocol::BuildDone done) {
   if (const auto reason = why_not_launchable(candidate.build, candidate.plan, context_.device.info())) {
     return decide(candidate.index, std::move(candidate.build), failed(OutcomeKind::kInvalid, *reason));
   }
-  ready_.push_back(std::move(candidate));
+  const std::size_t order = candidate.order;
+  ready_.emplace(order, std::move(candidate));
 }
 
 void Pipeline::handle(protocol::TrialDone done) {

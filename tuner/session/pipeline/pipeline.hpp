@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <map>
 #include <optional>
 
@@ -51,14 +50,15 @@ class Pipeline {
 
   /// Works until the strategy has no more proposals, the budget is spent, or the context's stop flag is set. Afterwards
   /// no trial is in flight, and unless interrupted no build either. `after_s`: expected wall time of what follows the
-  /// search; a time budget starts no new trial where less than it is left. Below zero the search may outlast its budget
-  /// by so much, since what follows does in any case. `margin`: of ties; with options.stop_when_enough the search ends
-  /// once it is enough (search::is_enough()). Errors: those of the device.
+  /// search; a time budget starts no new trial where less than it is left, once eight variants or all were tried. Below
+  /// zero the search may outlast its budget by so much, since what follows does in any case. `margin`: of ties; with
+  /// options.stop_when_enough the search ends once it is enough (search::is_enough()). Errors: those of the device.
   [[nodiscard]] Result<Screened> run(double after_s, double margin);
 
  private:
   struct Candidate {
     std::size_t index = 0;
+    std::size_t order = 0;  ///< of its proposal
     LaunchPlan plan;
     BuildInfo build;
     double submitted_s = 0;
@@ -74,6 +74,7 @@ class Pipeline {
   [[nodiscard]] std::optional<std::size_t> next_unknown();
   void submit_build(std::size_t index);
   void submit_trial();
+  [[nodiscard]] bool waits_for_an_earlier_build() const;
   void drop_quarantined();
   void handle(protocol::BuildDone done);
   void handle(protocol::TrialDone done);
@@ -95,7 +96,8 @@ class Pipeline {
   std::size_t reported_ = 0;  ///< to the strategy, of earlier sessions too
   bool trial_budget_spent_ = false;
   std::map<protocol::RequestId, Candidate> building_;
-  std::deque<Candidate> ready_;
+  std::size_t submitted_ = 0;               ///< to be built
+  std::map<std::size_t, Candidate> ready_;  ///< by the order of their proposals
   protocol::RequestId trial_id_ = 0;
   std::optional<Candidate> trial_;
   TimeEstimate estimate_;

@@ -23,6 +23,17 @@ bool is_clock_held_down(const Sample& sample, double allowed_hz) {
   return sample.sm_clock_hz > 0 && sample.sm_clock_hz < kClockBelow * allowed_hz;
 }
 
+/// A quarter of a short time budget belongs to both.
+constexpr double kSteadyShare = 0.15, kFloorShare = 0.1;
+
+/// Where a settled sample, after a pause of the GPU, would take more than its share, one as long as the share without a
+/// lead-in: the cap shows in it too, only its time is not the settled one.
+SampleTiming steady_timing(const std::optional<double>& budget_s, double launch_s) {
+  const SampleTiming after_idling{kSettledSample.sample_s, kLeadInAfterIdling_s};
+  if (!budget_s || kSteadyShare * *budget_s >= expected_sample_s(after_idling, launch_s)) return kSettledSample;
+  return {kSteadyShare * *budget_s, 0};
+}
+
 constexpr double kLongestWarmUp_s = 1;
 constexpr std::size_t kSteadySamples = 10;
 constexpr double kSteady = 0.003;
@@ -91,13 +102,14 @@ Result<SteadyRun> measure_steady_run(RoundContext& rounds, const BaselineReport&
   SteadyRun out;
   const bool has_baseline = static_cast<std::size_t>(baseline.best) < baseline.algorithms.size();
   if (!has_baseline || context.options.conditions.regime == Regime::kBurst) return out;
-  rounds.progress.enter_rounds(Progress::Phase::kSteady, 1, 0, kSettledSample.sample_s + kSettledSample.settle_s);
-  RoundRunner runner(rounds, Stage::kSteady, kSettledSample, {baseline_entry(baseline.best)});
+  const SampleTiming timing = steady_timing(context.options.budget.seconds, baseline_launch_s(baseline));
+  rounds.progress.enter_rounds(Progress::Phase::kSteady, 1, 0, timing.sample_s + timing.settle_s);
+  RoundRunner runner(rounds, Stage::kSteady, timing, {baseline_entry(baseline.best)});
   TRY_ASSIGN(const auto end, runner.run_round());
   out.end = end;
   out.time_s = context.clock.now_s() - start_s;
   const std::vector<Sample>& samples = runner.field().front().samples;
-  if (samples.empty() || !samples.front().lead_in_s) return out;
+  if (samples.empty() || (timing.settle_s > 0 && !samples.front().lead_in_s)) return out;
   context.store.save_rounds(Stage::kSteady, contender_samples(runner.field()));
   if (met_power_cap(samples.front(), allowed_clock_hz(context))) out.sampling = Sampling::kSettled;
   return out;
@@ -127,7 +139,7 @@ Result<FloorResult> measure_floor(RoundContext& rounds, const BaselineReport& ba
   const SessionContext& context = rounds.context;
   if (static_cast<std::size_t>(baseline.best) >= baseline.algorithms.size()) return without("there is no baseline");
   std::optional<double> share_s;
-  if (context.options.budget.seconds) share_s = *context.options.budget.seconds / 10;
+  if (context.options.budget.seconds) share_s = kFloorShare * *context.options.budget.seconds;
   const auto too_short = [&](double round_s) { return share_s && *share_s < kMinimumRounds * round_s; };
   int planned = std::max(context.options.floor_rounds, kMinimumRounds);
   const double expected_s = expected_round_s({kFloorSample_s, 0}, 2, baseline_launch_s(baseline));
@@ -135,6 +147,7 @@ Result<FloorResult> measure_floor(RoundContext& rounds, const BaselineReport& ba
   rounds.progress.enter_rounds(Progress::Phase::kFloor, planned, 0, planned * expected_s);
 
   FloorResult out;
+  const double start_s = context.clock.now_s();
   const double limit_s = std::min(kLongestWarmUp_s, share_s.value_or(kLongestWarmUp_s) / 4);
   TRY_ASSIGN(const auto warm, warm_up(rounds, baseline.best, limit_s));
   if (warm == RoundRunner::End::kGaveUp) return given_up(rounds.troubles);
@@ -142,7 +155,6 @@ Result<FloorResult> measure_floor(RoundContext& rounds, const BaselineReport& ba
   RoundRunner runner(rounds, Stage::kFloor, SampleTiming{kFloorSample_s, 0},
                      {baseline_entry(baseline.best), baseline_entry(baseline.best)});
   const auto& field = runner.field();
-  const double start_s = context.clock.now_s();
   while (runner.rounds() < planned) {
     TRY_ASSIGN(const auto end, runner.run_round());
     if (end == RoundRunner::End::kGaveUp) return given_up(rounds.troubles);

@@ -30,8 +30,9 @@ struct SteadyRun {
   double time_s = 0;  ///< wall time
 };
 
-/// One settled sample of the baseline's best algorithm, which is saved. Short where there is no baseline, and in the
-/// burst regime, which rests between samples. Errors: those of the device.
+/// One settled sample of the baseline's best algorithm, which is saved; of a time budget that is too short for it a
+/// sample of less than a sixth of the budget, without a lead-in. Short where there is no baseline, and in the burst
+/// regime, which rests between samples. Errors: those of the device.
 [[nodiscard]] Result<SteadyRun> measure_steady_run(RoundContext& rounds, const BaselineReport& baseline);
 
 struct FloorResult {
