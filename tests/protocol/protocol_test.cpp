@@ -200,7 +200,7 @@ TEST(Protocol, BodiesOfTheWrongShapeAreErrors) {
 }
 
 TEST(Protocol, HelloOfACompileWorkerHasNoDevice) {
-  EXPECT_EQ(Hello{}.protocol, 6);
+  EXPECT_EQ(Hello{}.protocol, kProtocolVersion);
   EXPECT_FALSE(over_the_wire(Hello{kProtocolVersion, "compile", "13.0", {}}).device);
   DeviceInfo device;
   device.name = "Fake GPU";

@@ -39,12 +39,6 @@ class SearchCommand final : public SearchOptions {
     return "pgtune search --shape 4096x4096x4096\n"
            "pgtune search --shapes shapes.txt --layout nt --budget 60s --json\n"
            "pgtune search --shape 4096x4096x4096 --dtype bf16 --epilogue bias,gelu\n"
-           "pgtune search --shape 4096x4096x4096 --lock-clocks=1500 --power\n"
-           "pgtune search --shape 4096x4096x4096 --counters\n"
-           "pgtune search --shape 4096x4096x4096 --retry-failed\n"
-           "pgtune search --shape 4096x4096x4096 --strategy random --variants 64\n"
-           "pgtune search --shape 4096x4096x4096 --device 1 --this-board\n"
-           "pgtune search --shape 512x512x512 --device recording --json\n"
            "pgtune search --operation softmax --size M=4096,N=8192 --dtype bf16";
   }
 
@@ -59,22 +53,13 @@ class SearchCommand final : public SearchOptions {
                    "of the presets is expected to gain less than the margin of ties)")
         .option_text("TIME")
         .group(group);
-    app.add_option(
-           "--budget", budget_,
-           "Time for each problem (60s, 5m), used up however little is left to gain; eight variants, or all of a "
-           "smaller space, are tried in any case (default: all there are, fewer where the strategy (model) expects the "
-           "rest of the presets to gain less than the margin of ties)")
-        .option_text("TIME")
-        .group(group);
     app.add_option("--variants", variants_,
                    "Number of variants to try for each problem, however little is left to gain")
         .option_text("N")
         .group(group);
     app.add_option(
            "--effort", effort_,
-           "Instead of both: quick (10 s a problem), normal (60 s) or thorough (10 minutes), longer where the "
-           "rounds at the power cap take longer, less where the strategy (model) expects the rest of the presets to "
-           "gain less than the margin of ties")
+           "Instead: quick (10 s a problem), normal (60 s) or thorough (10 minutes), less where little is left to gain")
         .option_text("NAME")
         .group(group);
     add_strategy_option(app, strategy_).group(group);
