@@ -53,7 +53,7 @@ class ExportedCalls : public testing::Test {
 TEST_F(ExportedCalls, EveryScenarioHolds) {
   for (const char* scenario :
        {"unprepared", "prepared", "wrong_arguments", "biases", "streams", "capture", "no_driver", "old_driver",
-        "wrong_device", "other_device", "other_memory", "dispatch", "guess", "pin", "alignment"}) {
+        "wrong_device", "other_device", "other_memory", "dispatch", "guess", "pin", "alignment", "failing_select"}) {
     SCOPED_TRACE(scenario);
     run(scenario);
   }

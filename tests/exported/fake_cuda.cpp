@@ -209,6 +209,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* out, CUtensorMapDataType type, cuui
                                 const cuuint32_t* steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
   ++fake.encodes;
+  if (fake.encode_result != 0) return static_cast<CUresult>(fake.encode_result);
   Map map{};
   map.address = reinterpret_cast<std::uintptr_t>(address);
   if (map.address % 16 != 0 || interleave != CU_TENSOR_MAP_INTERLEAVE_NONE || fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)

@@ -14,7 +14,7 @@ struct FakeCuda {
   int version = 13000, devices = 2, arch = 90, sm_count = 132;
   std::string name = "NVIDIA H200";
   std::size_t memory_bytes = 150'121'545'728;
-  int init_result = 0, load_result = 0, launch_result = 0;  ///< CUresult
+  int init_result = 0, load_result = 0, launch_result = 0, encode_result = 0;  ///< CUresult
   /// A global capture is under way in the calling thread: what loads or creates fails and breaks it.
   bool capturing = false, capture_broken = false;
   std::string missing;  ///< a kernel that no library has

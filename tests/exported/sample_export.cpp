@@ -14,6 +14,7 @@
 #include "db/queries/queries.hpp"
 #include "db/queries/records.hpp"
 #include "db/queries/stored_records.hpp"
+#include "tests/template/sample_template.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/export/export_sources.hpp"
 #include "tool/pgtune/export/template_code.hpp"
@@ -41,7 +42,7 @@ void add_guess(CallableHeader& content) {
     const ExportedVariant& variant = content.variants[content.entries[i].variant];
     const space::TemplateDefinition definition = content.templates[variant.template_number];
     Problem problem = content.entries[i].problem;
-    problem.m *= 3;
+    problem.m *= 5;
     const bool tuned = std::any_of(content.entries.begin(), content.entries.end(),
                                    [&](const ExportedEntry& entry) { return entry.problem == problem; });
     if (tuned || problem.layout().front() != 'n') continue;  // a transposed A's leading dimension follows from M
@@ -53,6 +54,22 @@ void add_guess(CallableHeader& content) {
     guess.guessed_loss = 0.025;
     guess.origin = "a sample of a guess";
     return;
+  }
+}
+
+/// Two problems of a template that counts on more alignment than those that ship: of them one adds C.
+void add_aligned(CallableHeader& content) {
+  const space::TemplateDefinition definition = space::testing::parse_or_die(nlohmann::json::parse(R"json({
+    "schema": 1, "name": "aligned", "description": "for tests", "source": "../templates/sample.cu", "dtypes": ["f32"],
+    "parameters": [{"name": "THREADS", "values": [32], "default": 32, "description": "of a CTA"}],
+    "legality": [{"expr": "ALIGN_A >= 64 && ALIGN_B >= 64 && ALIGN_C >= 64", "reason": "rows are not aligned"}],
+    "kernels": [{"symbol": "aligned", "grid": ["1"], "block": ["THREADS"],
+      "arguments": [{"pointer": "A"}, {"pointer": "B"}, {"pointer": "C"}, {"pointer": "D"}]}]
+  })json"));
+  for (const double beta : {0.0, 0.5}) {
+    Problem problem = with_default_strides(*parse_shape("64x1280x64")).value();
+    problem.beta = beta;
+    add_sample(content, definition, {"aligned", {{"THREADS", std::int64_t{32}}}}, problem);
   }
 }
 
@@ -128,7 +145,10 @@ CallableHeader sample_export(std::size_t limit) {
     const auto reason = space::why_illegal(definition, *variant, problem, sample_device());
     if (reason && !*reason) add_sample(content, definition, *variant, problem);
   }
-  if (limit == 0) add_guess(content);
+  if (limit == 0) {
+    add_guess(content);
+    add_aligned(content);
+  }
   std::vector<Dtype> dtypes;
   for (const ExportedEntry& entry : content.entries) dtypes.push_back(entry.problem.dtype);
   std::sort(dtypes.begin(), dtypes.end());

@@ -54,6 +54,7 @@ const Scenario kScenarios[] = {{"unprepared", unprepared},
                                {"dispatch", dispatch},
                                {"pin", pin},
                                {"alignment", alignment},
+                               {"failing_select", failing_select},
                                {"launches", launches}};
 
 }  // namespace

@@ -12,6 +12,27 @@ inline Status called(const Problem&, const Operands&, void* given, std::size_t b
   return Status::ok;
 }
 
+/// The variant of the cheapest tuned neighbour that serves the problem; `first`: of the first one in the table.
+inline int cheapest_neighbour(Problem p, const Operands& o, int& first) {
+  CHECK(detail::complete(p, o));
+  const detail::GemmQuery query(p, o);
+  detail::GemmFacts facts{};
+  detail::describe(facts, detail::state.devices[0]);
+  detail::describe(facts, p, o, true);
+  int variant = -1;
+  double least = 0;
+  for (const Entry& e : query) {
+    detail::Plan plan;
+    if (e.guessed || !query.is_alike(e) || query.distance(e) > query.neighbourhood().radius) continue;
+    if (!detail::serves(e.variant, query.kind(), detail::state.devices[0], facts, plan)) continue;
+    const double cost = plan.cost < 0 ? 1e300 : static_cast<double>(plan.cost);
+    if (first < 0) first = e.variant;
+    if (variant >= 0 && cost >= least) continue;
+    variant = e.variant, least = cost;
+  }
+  return variant;
+}
+
 inline void dispatch() {
   CHECK(Gemm::prepare(0) == Status::ok);
   int calls = 0;
@@ -28,7 +49,7 @@ inline void dispatch() {
   CHECK(calls == 1 && fake().launches == 0);
 
   // Somewhat larger problems are served by neighbours, none that the policy forbids.
-  int count = 0, neighbours = 0;
+  int count = 0, neighbours = 0, others = 0;
   const Entry* all = entries(&count);
   for (int i = 0; i < count; ++i) {
     Problem p = all[i].problem;
@@ -38,6 +59,9 @@ inline void dispatch() {
     CHECK(Gemm::select(p, operands_of(all[i]), 0, policy, gemm) == Status::ok);
     if (gemm.choice().match != Match::neighbour) continue;
     ++neighbours;
+    int first = -1;
+    CHECK(gemm.choice().variant == cheapest_neighbour(p, operands_of(all[i]), first));
+    others += gemm.choice().variant != first ? 1 : 0;
     CHECK(gemm.choice().expected_loss > 0 && gemm.choice().expected_loss <= 0.03);
     Policy strict = policy;
     strict.largest_loss = 0.001;
@@ -49,7 +73,16 @@ inline void dispatch() {
     CHECK(Gemm::select(p, operands_of(all[i]), 0, strict, gemm) == Status::not_supported);
     CHECK(gemm.choice().match == Match::none && std::strlen(gemm.choice().why) > 3);
   }
-  CHECK(neighbours > 10);
+  CHECK(neighbours > 10 && others > 10);
+}
+
+/// How many entries of its kind lie within the radius of the problem, which is complete: guesses, or tuned ones.
+inline int neighbours_of(const Problem& p, const Operands& o, bool guessed) {
+  const detail::GemmQuery query(p, o);
+  int found = 0;
+  for (const Entry& e : query)
+    found += e.guessed == guessed && query.is_alike(e) && query.distance(e) <= query.neighbourhood().radius ? 1 : 0;
+  return found;
 }
 
 inline void guess() {
@@ -67,8 +100,16 @@ inline void guess() {
     Gemm other;
     Policy careful;
     careful.largest_loss = 0.013;  // a neighbour's here is 0.012
-    if (Gemm::select(all[i].problem, operands_of(all[i]), 0, careful, other) == Status::ok)
-      CHECK(other.choice().match == Match::neighbour);
+    const bool has_neighbour = neighbours_of(all[i].problem, operands_of(all[i]), false) > 0;
+    CHECK((Gemm::select(all[i].problem, operands_of(all[i]), 0, careful, other) == Status::ok) == has_neighbour);
+    CHECK((other.choice().match == Match::neighbour) == has_neighbour);
+    // Near the guess alone nothing is served.
+    Problem beside = all[i].problem;
+    beside.m = beside.m / 4 * 11, beside.stride_a = beside.stride_c = 0;
+    CHECK(detail::complete(beside, operands_of(all[i])));
+    CHECK(neighbours_of(beside, operands_of(all[i]), false) == 0 &&
+          neighbours_of(beside, operands_of(all[i]), true) == 1);
+    CHECK(Gemm::select(beside, operands_of(all[i]), 0, {}, other) == Status::not_supported);
     careful.worst = Match::exact;
     careful.largest_loss = 1;
     CHECK(Gemm::select(all[i].problem, operands_of(all[i]), 0, careful, other) == Status::not_supported);
@@ -106,23 +147,55 @@ inline void pin() {
   CHECK(Gemm::select(entry(0).problem, operands_of(entry(0)), 0, none, gemm) == Status::not_supported);
 }
 
+/// Operands that are aligned to 16 bytes alone: kernels that count on more say so, of each operand that they read.
 inline void alignment() {
   CHECK(Gemm::prepare(0) == Status::ok);
-  int count = 0, looser = 0;
+  int count = 0, tight = 0;
   const Entry* all = entries(&count);
   for (int i = 0; i < count; ++i) {
     const Entry& e = all[i];
-    Operands o = operands_of(e);
     const Gemm gemm = selected(e);
-    // Aligned to 16 bytes alone: either the kernel is right for that, or it says so; never a launch of another plan.
-    o.a = at(0x10000010);
-    const Status status = gemm.run(o, workspace, kPlenty, stream());
-    CHECK(status == Status::ok || status == Status::misaligned);
-    if (status == Status::ok) ++looser;
+    const bool counts_on_64 = e.problem.m == 64 && e.problem.n == 1280;
+    tight += counts_on_64 ? 1 : 0;
+    const Status expected = counts_on_64 ? Status::misaligned : Status::ok;
+    for (const void* Operands::*pointer : {&Operands::a, &Operands::b, &Operands::c}) {
+      Operands o = operands_of(e);
+      o.*pointer = at(0x10000010);
+      const bool read = pointer != &Operands::c || e.adds_c;
+      CHECK(gemm.run(o, workspace, kPlenty, stream()) == (read ? expected : Status::ok));
+    }
+    Operands o = operands_of(e);
+    o.d = at(0x10000010);
+    CHECK(gemm.run(o, workspace, kPlenty, stream()) == expected);
     Gemm odd;
+    o = operands_of(e);
     o.a = at(0x10000008);
     CHECK(Gemm::select(e.problem, o, 0, {}, odd) == Status::misaligned);
     CHECK(odd.run(o, workspace, kPlenty, stream()) == Status::not_supported);
   }
-  CHECK(looser > count / 2);
+  CHECK(tight == 2);
+}
+
+/// A select() that fails leaves an empty call, whatever it held before.
+inline void failing_select() {
+  CHECK(Gemm::prepare(0) == Status::ok);
+  int count = 0, with_maps = 0;
+  const Entry* all = entries(&count);
+  for (int i = 0; i < count && with_maps == 0; ++i) {
+    const int encodes = fake().encodes;
+    Gemm gemm = selected(all[i]);
+    with_maps += fake().encodes > encodes ? 1 : 0;
+    fake().encode_result = CUDA_ERROR_INVALID_VALUE;
+    const Status status = Gemm::select(all[i].problem, operands_of(all[i]), 0, {}, gemm);
+    fake().encode_result = 0;
+    CHECK(status == (with_maps > 0 ? Status::cuda_error : Status::ok));
+    CHECK((gemm.choice().match == Match::none) == (with_maps > 0));
+  }
+  CHECK(with_maps == 1);
+  Gemm gemm = selected(entry(0));
+  Problem wrong = entry(0).problem;
+  wrong.m = 0;
+  CHECK(Gemm::select(wrong, operands_of(entry(0)), 0, {}, gemm) == Status::invalid_argument);
+  CHECK(gemm.choice().match == Match::none && gemm.workspace_bytes() == 0);
+  CHECK(gemm.run(operands_of(entry(0)), workspace, kPlenty, stream()) == Status::not_supported);
 }
