@@ -40,7 +40,8 @@ Result<LaunchingGpu::Built> LaunchingGpu::build(const space::TemplateDefinition&
   if (!plan) return tl::unexpected(plan.error());
   auto defines = space::make_defines(definition, variant, problem, info_);
   if (!defines) return tl::unexpected(defines.error());
-  auto done = builder_->build({1, variant, definition.source, std::move(*defines), info_.architecture});
+  auto done =
+      builder_->build({1, variant, definition.source, std::move(*defines), info_.architecture, kernel_calls(*plan)});
   if (!done) return tl::unexpected(done.error());
   if (done->outcome.kind != OutcomeKind::kOk) return fail(ErrorKind::kInternal, done->outcome.reason);
   return Built{std::move(*plan), std::move(done->build)};

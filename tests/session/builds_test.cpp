@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a finished build says before a launch, and builds of the templates that an operation is compared with.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "test_search.hpp"
+#include "tuner/model/occupancy.hpp"
 #include "tuner/operation/operation_definition.hpp"
 #include "tuner/session/pipeline/builds.hpp"
 
@@ -54,6 +56,23 @@ TEST(Launchable, StaticAndDynamicSharedMemoryAddUp) {
 
 TEST(Launchable, ABlockNeedsItsRegistersAtOnce) {
   EXPECT_THAT(*why(build(72), plan(1024, 0)), HasSubstr("limited by registers: 1024 threads with 72 registers"));
+}
+
+TEST(Launchable, CtasThatWaitForEachOtherRunAtATime) {
+  LaunchPlan launch = plan(256, 0);
+  KernelLaunch& kernel = launch.kernels.front();
+  kernel.symbol = "barrier";
+  const DeviceInfo device = FakeDevice(plain_script).device_info;
+  const std::int64_t at_a_time = device.sm_count * occupancy(device, 128, 0, 256).ctas_per_sm;
+  kernel.grid.x = at_a_time + 1;
+  EXPECT_EQ(why(build(128), launch), std::nullopt);
+  kernel.co_resident = true;
+  EXPECT_THAT(
+      *why(build(128), launch),
+      HasSubstr(fmt::format("kernel 'barrier' is co-resident with {} CTAs, and the GPU runs {} of them at a time",
+                            at_a_time + 1, at_a_time)));
+  kernel.grid.x = at_a_time;
+  EXPECT_EQ(why(build(128), launch), std::nullopt);
 }
 
 TEST(Launchable, WithSeveralKernelsOnlyTheCertainIsRefused) {

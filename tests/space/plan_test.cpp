@@ -253,6 +253,16 @@ TEST(Plan, OnlyALaterKernelOverlapsTheOneBefore) {
   EXPECT_FALSE(plan_of(document).value().kernels[1].overlaps_previous);
 }
 
+TEST(Plan, SaysWhichKernelsAreCoResident) {
+  json document = sample_json();
+  document["kernels"][0]["co_resident"] = "BM > 0";
+  EXPECT_TRUE(plan_of(document).value().kernels[0].co_resident);
+  document["kernels"][0]["co_resident"] = "BM < 0";
+  EXPECT_FALSE(plan_of(document).value().kernels[0].co_resident);
+  document["kernels"][0].erase("co_resident");
+  EXPECT_FALSE(plan_of(document).value().kernels[0].co_resident);
+}
+
 TEST(Plan, TheFirstKernelOverlapsTheLaunchBeforeInAChainAlone) {
   json document = sample_json();
   document["kernels"][0]["overlaps_launch_before"] = "CHAINED && BM > 0";

@@ -206,6 +206,7 @@ class PlanBuilder {
     for (std::size_t i = 0; i < spec.arguments.size(); ++i) {
       launch.arguments.push_back(argument(spec.arguments[i], fmt::format("{}.arguments[{}]", field, i)));
     }
+    if (spec.co_resident) launch.co_resident = number(*spec.co_resident, field + ".co_resident") != 0;
     launch.l2_window = spec.l2_window;
     if (error_) return;
     check(check_launch_limits(launch, device_), field);

@@ -192,7 +192,8 @@ TemplateDefinition read_definition(const JsonCursor& root, const OperationInterf
   return out;
 }
 
-/// Fields that only callers of an exported kernel need: no build, launch or measurement depends on them.
+/// What no build depends on, and no result: how a kernel is launched that computes the same, and what only programs need
+/// to know that call an exported one. Stored results count whatever these are.
 void erase_calling_facts(nlohmann::json& document) {
   for (nlohmann::json& kernel : document.at("kernels")) kernel.erase("co_resident");
 }

@@ -84,6 +84,13 @@ CUlaunchAttribute overlap_attribute() {
   return attribute;
 }
 
+CUlaunchAttribute cooperative_attribute() {
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  attribute.value.cooperative = 1;
+  return attribute;
+}
+
 CUlaunchAttribute window_attribute(const L2Window& window, const DeviceSpan& span, std::int64_t max_window_bytes) {
   CUlaunchAttribute attribute{};
   attribute.id = CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW;
@@ -226,10 +233,11 @@ CudaResult<> PreparedPlan::launch(std::size_t copy, cudaStream_t stream, bool fo
 CudaResult<> PreparedPlan::launch_kernel(const Kernel& kernel, const OperandSet& operands,
                                          const ArgumentBlock& arguments, cudaStream_t stream, bool overlaps) const {
   const KernelLaunch& launch = kernel.launch;
-  std::array<CUlaunchAttribute, 3> attributes{};
+  std::array<CUlaunchAttribute, 4> attributes{};
   unsigned attribute_count = 0;
   if (launch.cluster.count() > 1) attributes[attribute_count++] = cluster_attribute(launch.cluster);
   if (overlaps) attributes[attribute_count++] = overlap_attribute();
+  if (launch.co_resident) attributes[attribute_count++] = cooperative_attribute();
   if (launch.l2_window && max_window_bytes_ > 0) {
     attributes[attribute_count++] =
         window_attribute(*launch.l2_window, operands[launch.l2_window->operand], max_window_bytes_);

@@ -88,6 +88,13 @@ std::optional<std::string> why_not_launchable(const BuildInfo& build, const Laun
   if (plan.kernels.size() > 1) return std::nullopt;
   const std::int64_t threads = plan.kernels.front().block.count();
   const Occupancy fit = occupancy(device, build.registers, smem, threads);
+  const KernelLaunch& kernel = plan.kernels.front();
+  const std::int64_t at_a_time = std::int64_t{fit.ctas_per_sm} * device.sm_count;
+  if (fit.ctas_per_sm > 0 && kernel.co_resident && kernel.grid.count() > at_a_time) {
+    return fmt::format(
+        "kernel '{}' is co-resident with {} CTAs, and the GPU runs {} of them at a time ({} an SM, limited by {})",
+        kernel.symbol, kernel.grid.count(), at_a_time, fit.ctas_per_sm, fit.limiter);
+  }
   if (fit.ctas_per_sm > 0) return std::nullopt;
   return fmt::format(
       "one sample does not fit on an SM, limited by {}: {} threads with {} registers each, {} bytes of "
