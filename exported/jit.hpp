@@ -30,6 +30,7 @@ namespace detail {
 struct Nvrtc {
   int (*version)(int*, int*) = nullptr;
   int (*create)(void**, const char* text, const char* name, int, const char* const*, const char* const*) = nullptr;
+  int (*add_name)(void*, const char* expression) = nullptr;
   int (*compile)(void*, int, const char* const*) = nullptr;
   int (*cubin_bytes)(void*, std::size_t*) = nullptr;
   int (*cubin)(void*, char*) = nullptr;
@@ -147,9 +148,10 @@ inline bool open_nvrtc() noexcept {
   Nvrtc& n = jit.nvrtc;
   const bool complete =
       look_up(library, "nvrtcVersion", n.version) && look_up(library, "nvrtcCreateProgram", n.create) &&
-      look_up(library, "nvrtcCompileProgram", n.compile) && look_up(library, "nvrtcGetCUBINSize", n.cubin_bytes) &&
-      look_up(library, "nvrtcGetCUBIN", n.cubin) && look_up(library, "nvrtcGetProgramLogSize", n.log_bytes) &&
-      look_up(library, "nvrtcGetProgramLog", n.log) && look_up(library, "nvrtcDestroyProgram", n.destroy);
+      look_up(library, "nvrtcAddNameExpression", n.add_name) && look_up(library, "nvrtcCompileProgram", n.compile) &&
+      look_up(library, "nvrtcGetCUBINSize", n.cubin_bytes) && look_up(library, "nvrtcGetCUBIN", n.cubin) &&
+      look_up(library, "nvrtcGetProgramLogSize", n.log_bytes) && look_up(library, "nvrtcGetProgramLog", n.log) &&
+      look_up(library, "nvrtcDestroyProgram", n.destroy);
   if (complete && n.version(&jit.major, &jit.minor) == 0 && jit.major >= 12) {
     load_builtins(reinterpret_cast<void*>(n.version));
     return true;
@@ -191,7 +193,9 @@ inline bool compile(const JitImage& image, Bytes& cubin) noexcept {
   std::snprintf(name, sizeof name, "/dev/null/%s", source.name);
   void* program = nullptr;
   if (n.create(&program, source.text, name, image.header_count, texts, names) != 0) return false;
-  const bool compiled = n.compile(program, count, options) == 0;
+  bool named = true;
+  for (int i = 0; i < image.expression_count; ++i) named = named && n.add_name(program, image.expressions[i]) == 0;
+  const bool compiled = named && n.compile(program, count, options) == 0;
   if (!compiled) read_log(program);
   std::size_t bytes = 0;
   const bool taken = compiled && n.cubin_bytes(program, &bytes) == 0 && bytes > 0 && cubin.allocate(bytes) &&

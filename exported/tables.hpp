@@ -27,6 +27,8 @@ struct JitImage {
   int header_count;
   const char* const* options;
   int option_count;
+  const char* const* expressions;  ///< kernels that the template names in C++
+  int expression_count;
   const char* key;  ///< a hash of all of these
 };
 

@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/tensor_maps/0/name", "\"map a\"", "tensor_maps[0].name: ", "cannot be a name"},
         Edit{"/tensor_maps/-", R"({"name": "map_a", "operand": "A", "type": "f32", "dims": ["K"], "box": ["16"]})",
              "tensor_maps[1].name: ", "there are two tensor maps 'map_a'"},
-        Edit{"/kernels/0/symbol", "\"f<int>\"", "kernels[0].symbol: ", "cannot be a kernel's name"},
+        Edit{"/kernels/0/symbol", "\"f<int>;\"", "kernels[0].symbol: ", "cannot be a kernel's name"},
         Edit{"/kernels/0/grid", R"(["1","1","1","1"])", "kernels[0].grid: ", "1 to 3 entries; found 4"},
         Edit{"/kernels/0/block", "", "kernels[0]: ", "'block' is missing"},
         Edit{"/kernels/0/clusters", "[]", "kernels[0]: ", "did you mean 'cluster'?"},

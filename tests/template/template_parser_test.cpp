@@ -74,6 +74,12 @@ TEST(TemplateParser, WhatOnlyCallersNeedIsReadAndLeavesTheContentHashAsItIs) {
   EXPECT_EQ(definition.content_hash, before);
 }
 
+TEST(TemplateParser, AKernelMayBeNamedInCpp) {
+  json document = sample_json();
+  document["kernels"][0]["symbol"] = "ns::kernel<BM, const float*, (BN > 8)>";
+  EXPECT_EQ(parse_or_die(document).kernels[0].symbol, "ns::kernel<BM, const float*, (BN > 8)>");
+}
+
 TEST(TemplateParser, OneDimensionalTensorMapNeedsNoStrides) {
   json document = sample_json();
   json& map = document["tensor_maps"][0];

@@ -37,7 +37,7 @@ std::string BaselineReport::name() const { return library.empty() ? "cuBLASLt" :
 
 Result<void> DeviceInfo::validate() const { return require_possible_numbers(*this, "a device"); }
 
-const std::string& BuildInfo::symbol_of(const std::string& name) const {
+const std::string& symbol_of(const std::vector<LoweredName>& lowered, const std::string& name) {
   const auto found =
       std::find_if(lowered.begin(), lowered.end(), [&](const auto& one) { return one.expression == name; });
   return found == lowered.end() ? name : found->symbol;

@@ -56,6 +56,9 @@ struct LoweredName {
   friend bool operator==(const LoweredName&, const LoweredName&) = default;
 };
 
+/// What the cubin calls the kernel that a template calls `name`.
+[[nodiscard]] const std::string& symbol_of(const std::vector<LoweredName>& lowered, const std::string& name);
+
 struct BuildInfo {
   std::string cubin_path;  ///< in the cubin cache
   std::string cubin_hash;  ///< of the cubin's bytes: variants with equal cubins are the same kernel
@@ -71,8 +74,7 @@ struct BuildInfo {
   PGTUNE_FIELDS(cubin_path, cubin_hash, key_hash, registers, static_smem_bytes, local_bytes, spill_bytes, compile_s,
                 cached, (lowered, kUnlessDefault))
   friend bool operator==(const BuildInfo&, const BuildInfo&) = default;
-  /// What the cubin calls the kernel that a template calls `name`.
-  [[nodiscard]] const std::string& symbol_of(const std::string& name) const;
+  [[nodiscard]] const std::string& symbol_of(const std::string& name) const { return pgtune::symbol_of(lowered, name); }
   /// Errors (database): a number that no compiler gives.
   [[nodiscard]] Result<void> validate() const;
 };

@@ -262,7 +262,7 @@ class CallableExport {
     });
     const auto image = static_cast<std::size_t>(same - content_.images.begin());
     if (same == content_.images.end())
-      content_.images.push_back({std::move(bytes), winner.template_number, device, winner.defines});
+      content_.images.push_back({std::move(bytes), winner.template_number, device, winner.defines, done.build.lowered});
     content_.variants.push_back({winner.template_number, image, winner.variant, winner.problem,
                                  built_values(content_.templates[winner.template_number], winner.defines), done.build});
     return content_.variants.size() - 1;

@@ -23,6 +23,7 @@ struct KernelImage {
   std::size_t template_number = 0;  ///< the template of its kernels
   DeviceInfo device = {};           ///< a device of the architecture that it was compiled for
   std::vector<Define> defines = {};
+  std::vector<LoweredName> lowered = {};  ///< BuildInfo's
 };
 
 /// A variant as it was compiled for a problem.

@@ -54,17 +54,24 @@ std::string epilogue_words(const Epilogue& epilogue) {
 
 std::string image_tables(const CallableHeader& content) {
   std::string out, rows;
-  for (std::size_t i = 0; i < content.templates.size(); ++i) {
-    out += fmt::format("inline constexpr const char* kSymbols{}[] = {{\"{}\"}};\n", i,
-                       fmt::join(kernel_symbols(content.templates[i]), "\", \""));
-  }
+  const auto add_symbols = [&](const std::string& name, const std::vector<std::string>& symbols) {
+    out += fmt::format("inline constexpr const char* {}[] = {{\"{}\"}};\n", name, fmt::join(symbols, "\", \""));
+  };
+  for (std::size_t i = 0; i < content.templates.size(); ++i)
+    add_symbols(fmt::format("kSymbols{}", i), kernel_symbols(content.templates[i]));
   for (std::size_t i = 0; i < content.images.size(); ++i) {
     const KernelImage& image = content.images[i];
+    const std::vector<std::string> names = kernel_symbols(content.templates[image.template_number]);
+    std::string symbols = fmt::format("kSymbols{}", image.template_number);
+    if (!image.lowered.empty()) {
+      std::vector<std::string> own;
+      for (const std::string& name : names) own.push_back(symbol_of(image.lowered, name));
+      add_symbols(symbols = fmt::format("kOwnSymbols{}", i), own);
+    }
     // "sm_90a": architecture-specific code runs on no other.
     const bool only = !image.device.architecture.empty() && image.device.architecture.back() == 'a';
-    rows += fmt::format("    {{{}, kSymbols{}, {}, {}, {}}},\n", content.jit ? "nullptr" : fmt::format("kImage{}", i),
-                        image.template_number, kernel_symbols(content.templates[image.template_number]).size(),
-                        image.device.arch_number(), only);
+    rows += fmt::format("    {{{}, {}, {}, {}, {}}},\n", content.jit ? "nullptr" : fmt::format("kImage{}", i), symbols,
+                        names.size(), image.device.arch_number(), only);
   }
   return out + fmt::format("inline constexpr Image kImages[] = {{\n{}}};\n", rows);
 }
@@ -247,14 +254,24 @@ std::string jit_tables(const CallableHeader& content) {
       options.push_back(text_literal(fmt::format("-D{}={}", define.name, define.value)));
       hashed += options.back();
     }
-    const std::size_t header_count = headers.size(), option_count = options.size();
+    std::vector<std::string> expressions;
+    for (const LoweredName& name : image.lowered) {
+      expressions.push_back(text_literal(name.expression));
+      hashed += expressions.back();
+    }
+    const std::size_t header_count = headers.size(), option_count = options.size(),
+                      expression_count = expressions.size();
     if (headers.empty()) headers.push_back(0);
     if (options.empty()) options.emplace_back("nullptr");
     arrays += fmt::format(
         "inline constexpr int kHeaders{0}[] = {{{1}}};\ninline constexpr const char* kOptions{0}[] = {{{2}}};\n", i,
         fmt::join(headers, ", "), fmt::join(options, ", "));
-    rows += fmt::format("    {{{0}, kHeaders{1}, {2}, kOptions{1}, {3}, \"{4}\"}},\n", main, i, header_count,
-                        option_count, space::hash_text(hashed));
+    if (!expressions.empty())
+      arrays +=
+          fmt::format("inline constexpr const char* kExpressions{}[] = {{{}}};\n", i, fmt::join(expressions, ", "));
+    rows += fmt::format("    {{{0}, kHeaders{1}, {2}, kOptions{1}, {3}, {4}, {5}, \"{6}\"}},\n", main, i, header_count,
+                        option_count, expressions.empty() ? "nullptr" : fmt::format("kExpressions{}", i),
+                        expression_count, space::hash_text(hashed));
     most_headers = std::max(most_headers, header_count);
     most_options = std::max(most_options, option_count);
   }
