@@ -83,6 +83,39 @@ TEST(Operations, AReferenceThatDoesNotCompileSaysWhy) {
   EXPECT_THAT(cubin.error().text(), HasSubstr("broken.cu(2)"));
 }
 
+TEST(Operations, AReferencesKernelsTakeWhatTheyArePassed) {
+  OperationProblem operation;
+  operation.name = "own";
+  operation.source = {"own.cu",
+                      "#include \"operation.cuh\"\n"
+                      "#include <cooperative_groups.h>\n"
+                      "extern \"C\" __global__ void right(double* y, i64 n, float a) { y[n] = a; }\n"
+                      "extern \"C\" __global__ void fill(float* x, u64 seed) { *x = seed; }\n"
+                      "__global__ void mangled(double* y) { *y = 1; }\n",
+                      {}};
+  const auto said = [&] {
+    const auto cubin = OperationKernels::compile(operation, "sm_90a");
+    EXPECT_TRUE(cubin || cubin.error().kind == ErrorKind::kUsage);
+    return cubin ? "" : cubin.error().text();
+  };
+  const ReferenceArgument value{ReferenceArgumentKind::kValue}, count{ReferenceArgumentKind::kInt64},
+      scalar{ReferenceArgumentKind::kFloat32};
+  operation.reference = {{"right", {}, {}, {value, count, scalar}}};
+  EXPECT_EQ(said(), "");
+  operation.reference.front().arguments = {value, count};
+  EXPECT_THAT(said(), HasSubstr("kernel 'right' has 3 parameters, and is passed 2 arguments"));
+  operation.reference.front().arguments = {value, scalar, scalar};
+  EXPECT_THAT(said(), HasSubstr("argument 2 (float32) is 4 bytes, the kernel's parameter 2 has 8"));
+  operation.reference = {{"wrong", {}, {}, {}}};
+  EXPECT_THAT(said(), HasSubstr("the reference of the operation 'own': the source has no kernel 'wrong'"));
+  operation.reference = {{"mangled", {}, {}, {value}}};
+  EXPECT_THAT(said(), HasSubstr("not extern \"C\""));
+  operation.reference.clear();
+  operation.buffers.emplace_back().name = "X";
+  operation.buffers.front().kernel = ReferenceLaunch{"fill", {}, {}, {count}};
+  EXPECT_THAT(said(), HasSubstr("kernel 'fill' has 2 parameters"));
+}
+
 TEST(Operations, TemplatesCompileInTheirExtremes) {
   const TestFolder folder;
   const Builder builder(CubinCache::open(folder.path()).value(), find_toolkit().value());
@@ -110,7 +143,8 @@ TEST(Operations, TemplatesCompileInTheirExtremes) {
           ASSERT_TRUE(plan) << plan.error().text();
           const auto defines = space::make_defines(*definition, variant, *problem, device);
           ASSERT_TRUE(defines) << defines.error().text();
-          const auto built = builder.build({1, variant, definition->source, *defines, device.architecture});
+          const auto built =
+              builder.build({1, variant, definition->source, *defines, device.architecture, kernel_calls(*plan)});
           ASSERT_TRUE(built) << built.error().text();
           ASSERT_EQ(built->outcome.kind, OutcomeKind::kOk) << variant.key() << ": " << built->outcome.reason;
           EXPECT_EQ(built->build.spill_bytes, 0) << definition->name << " " << variant.key();

@@ -25,6 +25,17 @@ class SpaceTest : public TemplateCommandTest {
   }
 };
 
+TEST_F(SpaceTest, ChecksAVariantOfTheTemplateWhereItIsAsked) {
+  const Finished plain = space({});
+  EXPECT_EQ(plain.exit_code, 0);
+  EXPECT_EQ(requests("build"), 0);
+  const Finished checked = space({"--check"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.err;
+  EXPECT_EQ(requests("build"), 1);
+  EXPECT_THAT(checked.err, HasSubstr("builds, and its kernels take what they are passed"));
+  EXPECT_EQ(checked.out, plain.out);
+}
+
 class InspectTest : public TemplateCommandTest {
  protected:
   void SetUp() override {

@@ -14,6 +14,7 @@
 #include "tool/worker/roles.hpp"
 #include "tool/worker/service.hpp"
 #include "tuner/gpu/jit/builder.hpp"
+#include "tuner/gpu/measure/check/operation_kernels.hpp"
 #include "tuner/protocol/messages.hpp"
 
 namespace pgtune::worker {
@@ -72,6 +73,16 @@ bool MemoryLimit::nearly_reached() const {
   return static_cast<double>(peak_bytes()) > kNear * static_cast<double>(bytes_);
 }
 
+Result<protocol::BuildDone> build_reference(const protocol::BuildRequest& request) {
+  protocol::BuildDone done;
+  done.id = request.id;
+  const auto cubin = gpu::OperationKernels::compile(*request.reference, request.architecture);
+  if (cubin) return done;
+  if (cubin.error().kind != ErrorKind::kUsage) return tl::unexpected(cubin.error());
+  done.outcome = {OutcomeKind::kCompileFailed, cubin.error().text()};
+  return done;
+}
+
 class CompileRole final : public Service {
  public:
   /// Without `limit` the compiler may take what memory there is.
@@ -97,7 +108,7 @@ Result<nlohmann::json> CompileRole::handle(const protocol::Request& request) {
   if (request.op != "build") return unknown_operation(request);
   if (limit_) limit_->forget_peak();
   return answer_to<protocol::BuildRequest>(request, [&](const auto& body) {
-    Result<protocol::BuildDone> done = builder_.build(body);
+    Result<protocol::BuildDone> done = body.reference ? build_reference(body) : builder_.build(body);
     if (done && done->outcome.kind == OutcomeKind::kCompileFailed && limit_ && limit_->nearly_reached())
       done->outcome.reason = protocol::out_of_compile_memory(limit_->bytes(), done->outcome.reason);
     return done;
@@ -109,6 +120,7 @@ Result<nlohmann::json> CompileRole::handle(const protocol::Request& request) {
 Result<void> serve_compile(const WorkerOptions& options, LineChannel& channel) {
   Result<gpu::CubinCache> cache = gpu::CubinCache::open(options.cache_folder);
   if (!cache) return tl::unexpected(refuse(channel, std::move(cache.error())));
+  keep_references(options);
   std::optional<MemoryLimit> limit;
   if (options.memory_limit_bytes) {
     auto set = MemoryLimit::set(*options.memory_limit_bytes);

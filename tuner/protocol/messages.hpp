@@ -32,8 +32,10 @@ struct BuildRequest {
   std::vector<Define> defines;
   std::string architecture;            ///< NVRTC target, e.g. "sm_90a"
   std::vector<KernelCall> calls = {};  ///< what its kernels will be launched with: a build that has others fails
+  /// In the variant's place: the operation's own kernels, which a measure worker then finds in the cubin cache.
+  std::optional<OperationProblem> reference = {};
 
-  PGTUNE_FIELDS(id, variant, source, defines, architecture, calls)
+  PGTUNE_FIELDS(id, variant, source, defines, architecture, calls, reference)
 };
 
 struct BuildDone {

@@ -14,9 +14,9 @@
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/counters/sass.hpp"
+#include "tool/pgtune/measuring/checked_build.hpp"
 #include "tool/pgtune/measuring/measuring_run.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
-#include "tuner/device/compile_pool.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/model/occupancy.hpp"
 #include "tuner/session/pipeline/builds.hpp"
@@ -106,6 +106,7 @@ class InspectCommand final : public Command {
         .option_text("NAME=VALUE,...");
     add_template_option(app, template_);
     add_device_or_architecture_option(app, device_);
+    compile_.add_to(app, kProblemGroup);
     app.add_flag("--counters", counters_,
                  "Read hardware counters of the variant and of cuBLASLt with the toolkit's profiler (ncu)");
     app.add_flag("--sass", sass_, "Also print the machine code").group(kOutputGroup);
@@ -180,7 +181,9 @@ class InspectCommand final : public Command {
                          fmt::format("variant {} is not legal for {}: {}. `pgtune space --list` prints the legal ones.",
                                      result.variant.key(), result.problem.title(), *reason));
     result.plan = value_or_throw(space::make_launch_plan(definition, result.variant, result.problem, result.device));
-    result.build = build(context, definition, result);
+    const CompileLimits limits = compile_.read();
+    result.build = build_checked(context, definition, result.variant, result.problem, result.device, limits);
+    check_reference(context, result.problem, result.device, limits);
     const KernelLaunch& kernel = main_kernel(result.plan);
     result.smem_bytes = session::smem_bytes(result.build, result.plan);
     result.occupancy = occupancy(result.device, result.build.registers, result.smem_bytes, kernel.block.count());
@@ -210,19 +213,6 @@ class InspectCommand final : public Command {
                      const auto signal = run.signals().exit_code();
                      return [signal] { return signal.value_or(ExitCode::kDone); };
                    });
-  }
-
-  static BuildInfo build(const Context& context, const space::TemplateDefinition& definition,
-                         const Inspection& inspection) {
-    auto request = value_or_throw(
-        session::make_build_request(definition, inspection.variant, inspection.problem, inspection.device));
-    const protocol::BuildDone done = value_or_throw(device::compile_one(
-        {.worker_path = context.paths().worker, .cache_dir = context.paths().cache, .jobs = 1}, std::move(request)));
-    if (done.outcome.kind != OutcomeKind::kOk)
-      throw CommandError(ErrorKind::kEnvironment,
-                         fmt::format("variant {} did not build ({}): {}", inspection.variant.key(),
-                                     to_string(done.outcome.kind), done.outcome.reason));
-    return done.build;
   }
 
   static void read_sass(Inspection& result) {
@@ -279,6 +269,7 @@ class InspectCommand final : public Command {
   }
 
   ProblemOptions problems_;
+  CompileArguments compile_;
   std::string variant_, template_, device_ = "auto";
   bool sass_ = false, counters_ = false, json_ = false;
 };

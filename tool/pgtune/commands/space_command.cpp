@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/command.hpp"
@@ -13,6 +14,7 @@
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/measuring/checked_build.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
 #include "tuner/model/json.hpp"
 
@@ -111,6 +113,11 @@ class SpaceCommand final : public Command {
     add_template_option(app, template_);
     grid_.add_to(app, "preset");
     add_device_or_architecture_option(app, device_);
+    app.add_flag(
+        "--check", check_,
+        "Also compile a variant of each template and the operation's reference, and compare their kernels with "
+        "what they will be passed");
+    compile_.add_to(app, kProblemGroup);
     app.add_flag("--list", list_, "Also print every variant that a search would try, one a line").group(kOutputGroup);
     add_json_option(app, json_);
   }
@@ -121,11 +128,18 @@ class SpaceCommand final : public Command {
     ResultDocument results(context.terminal(), json_, problems.size());
     bool any_valid = false;
     for (const Problem& problem : problems) {
+      if (check_) check_reference(context, problem, device, compile_.read());
       const space::TemplateSet templates =
           grid_.of(problems_.templates_for(context.catalogue(), template_, problem), false);
       std::vector<std::string> empty;  // which is no error if another template has variants
       for (const space::TemplateDefinition& definition : templates.definitions()) {
         const space::Enumeration enumeration = value_or_throw(space::enumerate(definition, problem, device));
+        if (check_ && !enumeration.variants.empty()) {
+          const Variant& variant = first_of(definition, enumeration);
+          static_cast<void>(build_checked(context, definition, variant, problem, device, compile_.read()));
+          context.terminal().note(
+              fmt::format("{}: {} builds, and its kernels take what they are passed", definition.name, variant.key()));
+        }
         results.add([&] { return text(definition, problem, device, enumeration); },
                     [&] { return space_json(definition, problem, device, enumeration, list_); });
         if (enumeration.variants.empty()) empty.push_back(definition.name);
@@ -142,6 +156,13 @@ class SpaceCommand final : public Command {
   }
 
  private:
+  /// The default where a search may try it.
+  static const Variant& first_of(const space::TemplateDefinition& definition, const space::Enumeration& enumeration) {
+    const auto& variants = enumeration.variants;
+    const auto found = std::find(variants.begin(), variants.end(), definition.default_variant());
+    return found == variants.end() ? variants.front() : *found;
+  }
+
   [[nodiscard]] std::string text(const space::TemplateDefinition& definition, const Problem& problem,
                                  const DeviceInfo& device, const space::Enumeration& enumeration) const {
     std::string out = fmt::format("{} for {} on {}\n\n", definition.name, problem.title(), device.name);
@@ -159,8 +180,9 @@ class SpaceCommand final : public Command {
 
   ProblemOptions problems_;
   GridOption grid_;
+  CompileArguments compile_;
   std::string template_, device_ = "auto";
-  bool list_ = false, json_ = false;
+  bool check_ = false, list_ = false, json_ = false;
 };
 
 }  // namespace

@@ -23,6 +23,27 @@ void read_choice(const char* option, const std::string& text, std::optional<Valu
 
 }  // namespace
 
+void CompileArguments::add_to(CommandLine& app, const char* group) {
+  app.add_option("--compile-limit", time_, "How long one variant may compile before it is given up (default: 60s)")
+      .option_text("TIME")
+      .group(group);
+  app.add_option("--compile-memory", memory_mib_, "Memory one compile worker may take, in MiB (default: 2048)")
+      .option_text("MIB")
+      .group(group);
+}
+
+CompileLimits CompileArguments::read() const {
+  constexpr std::int64_t kLeastMib = 128;  // NVRTC itself takes about 90
+  constexpr std::int64_t kMostMib = std::int64_t{1} << 30;
+  CompileLimits limits;
+  if (!time_.empty())
+    limits.time = std::chrono::ceil<std::chrono::milliseconds>(
+        std::chrono::duration<double>(parse_seconds("--compile-limit", time_)));
+  if (!memory_mib_.empty())
+    limits.memory_bytes = std::min(parse_count("--compile-memory", memory_mib_, kLeastMib), kMostMib) << 20;
+  return limits;
+}
+
 void ClockWish::refuse_without_gpu() const {
   if (demanded)
     throw CommandError(ErrorKind::kUsage,
@@ -39,10 +60,10 @@ void MeasuringArguments::add_to(CommandLine& app, const Offered& offered) {
   app.add_flag("--wait", wait_, "Wait for a GPU on which another pgtune measures, instead of failing")
       .group(offered.group);
   add_database_option(app, database_).group(offered.group);
-  add("--jobs", jobs_, "N", "Compile workers (default: the configuration file's, else as cores and memory allow)");
-  add("--compile-limit", compile_time_, "TIME", "Time limit for compiling one variant (default: 60s)");
-  add("--compile-memory", compile_memory_mib_, "MIB", "Memory limit of one compile worker, in MiB (default: 2048)");
-  add("--seed", seed_, "N", "Seed of the order of variants and rounds (default: 1)");
+  add("--jobs", jobs_, "N",
+      "Compile workers (default: the configuration file's, else one a core, as far as memory holds)");
+  compile_.add_to(app, offered.group);
+  add("--seed", seed_, "N", "Order of variants; with the session's start, of rounds (default: 1)");
   add_conditions(app, offered.energy);
   add_json_option(app, json_);
   app.add_flag("-q,--quiet", quiet_, "Results only").group(kOutputGroup);
@@ -90,17 +111,9 @@ MeasuringOptions MeasuringArguments::read(Context& context) const {
 }
 
 CompileLimits MeasuringArguments::compile_limits(const UserConfig& defaults) const {
-  constexpr std::int64_t kLeastMib = 128;  // NVRTC itself takes about 90
-  CompileLimits limits;
+  CompileLimits limits = compile_.read();
   limits.jobs = jobs_.empty() ? static_cast<std::size_t>(defaults.jobs.value_or(0))
                               : static_cast<std::size_t>(parse_count("--jobs", jobs_, 0));
-  if (!compile_time_.empty())
-    limits.time = std::chrono::ceil<std::chrono::milliseconds>(
-        std::chrono::duration<double>(parse_seconds("--compile-limit", compile_time_)));
-  if (!compile_memory_mib_.empty()) {
-    constexpr std::int64_t kMostMib = std::int64_t{1} << 30;
-    limits.memory_bytes = std::min(parse_count("--compile-memory", compile_memory_mib_, kLeastMib), kMostMib) << 20;
-  }
   return limits;
 }
 

@@ -24,6 +24,17 @@ struct CompileLimits {
   std::int64_t memory_bytes = device::kDefaultCompileMemoryBytes;  ///< of one worker
 };
 
+/// --compile-limit and --compile-memory.
+class CompileArguments {
+ public:
+  void add_to(CommandLine& app, const char* group);
+  /// Throws CommandError (usage) that names the option.
+  [[nodiscard]] CompileLimits read() const;
+
+ private:
+  std::string time_, memory_mib_;
+};
+
 /// Whether the SM clock is to be locked.
 struct ClockWish {
   bool demanded = false;               ///< by --lock-clocks, not only by the configuration file
@@ -67,7 +78,8 @@ class MeasuringArguments {
   [[nodiscard]] ClockWish clock(const UserConfig& defaults) const;
 
   std::string device_ = "auto", database_, seed_ = "1";
-  std::string jobs_, compile_time_, compile_memory_mib_;
+  std::string jobs_;
+  CompileArguments compile_;
   std::string regime_, l2_, data_, data_seed_, lock_clocks_;
   Option lock_option_;
   bool wait_ = false, no_lock_clocks_ = false, power_ = false, json_ = false, quiet_ = false, verbose_ = false;

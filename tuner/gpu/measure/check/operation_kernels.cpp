@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -110,6 +111,7 @@ Result<std::string> OperationKernels::compile(const OperationProblem& operation,
   for (const OperationBuffer& buffer : operation.buffers)
     options.push_back(fmt::format("-DTYPE_{}={}", buffer.name, static_cast<int>(buffer.type)));
   TRY_ASSIGN(const auto toolkit, find_toolkit());
+  for (const std::filesystem::path& folder : toolkit.include_folders) options.push_back("-I" + folder.string());
   const CubinKey key = key_of(source, options, toolkit);
   auto cubin = CompiledOnce::instance().find(key);
   if (!cubin) {
