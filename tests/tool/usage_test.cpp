@@ -101,12 +101,15 @@ INSTANTIATE_TEST_SUITE_P(
     case_name);
 
 TEST_F(UsageTest, UnknownDevices) {
-  for (const char* device : {"every", "sm_90a", "gpu", "", "recording:", "-1"}) {
+  for (const char* device : {"every", "sm_1", "gpu", "", "recording:", "-1"}) {
     const Finished result = search({"--device", device});
     EXPECT_EQ(result.exit_code, 2) << device;
     EXPECT_THAT(result.err,
                 AllOf(HasSubstr(std::string("unknown device '") + device + "'"), HasSubstr("recording:FILE")));
   }
+  const Finished architecture = search({"--device", "sm_90a"});
+  EXPECT_EQ(architecture.exit_code, 2);
+  EXPECT_THAT(architecture.err, HasSubstr("'sm_90a' is an architecture, and this command needs a GPU or a recording"));
   const Finished second = search({"--device", "1"});
   EXPECT_EQ(second.exit_code, 2);
   EXPECT_THAT(second.err, HasSubstr("there is no GPU 1: this machine has one, number 0"));

@@ -69,6 +69,11 @@ bool names_gpu(const std::string& word) {
 }
 
 [[noreturn]] void fail_unknown(const std::string& option, const char* remedy) {
+  if (architecture_info(option))
+    throw CommandError(ErrorKind::kUsage,
+                       fmt::format("'{}' is an architecture, and this command needs a GPU or a recording. {} 'pgtune "
+                                   "space', 'inspect' and 'guess' take architectures.",
+                                   option, remedy));
   throw CommandError(ErrorKind::kUsage, fmt::format("unknown device '{}'. {}", option, remedy));
 }
 
