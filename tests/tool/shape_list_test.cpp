@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 namespace pgtune::tool {
@@ -28,6 +29,14 @@ TEST(ShapeLists, OfTheSuitesNameEachProblemOnce) {
     }
   }
   EXPECT_GE(files, 7U);
+}
+
+TEST(ShapeLists, MayBeginWithAByteOrderMark) {
+  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "pgtune_marked_shapes.txt";
+  std::ofstream(file) << "\xef\xbb\xbf"
+                         "64x64x64\r\n128x64x32\r\n";
+  EXPECT_EQ(parse_shape_list(read_shape_list(file.string()), "marked").size(), 2U);
+  std::filesystem::remove(file);
 }
 
 TEST(ShapeLists, ReadBackTheLinesThatAreWritten) {

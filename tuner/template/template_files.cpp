@@ -11,6 +11,7 @@
 
 #include "tuner/template/template_parser.hpp"
 #include "tuner/template/template_source.hpp"
+#include "tuner/util/utf8.hpp"
 
 namespace pgtune::space {
 namespace {
@@ -43,7 +44,7 @@ Result<std::string> read_text_file(const std::filesystem::path& path) {
     return fail(ErrorKind::kUsage, fmt::format("cannot read '{}': {}", path.string(),
                                                std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
   }
-  return text.str();
+  return std::string(without_byte_order_mark(text.str()));
 }
 
 Result<std::string> TemplateFolder::read(const std::string& relative) {

@@ -28,6 +28,12 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  return text;
+}
+
 std::string as_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());

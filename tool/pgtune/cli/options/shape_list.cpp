@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tuner/util/utf8.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -113,7 +114,7 @@ std::string read_shape_list(const std::string& file) {
   if (text.size() > kMaxListBytes)
     throw CommandError(ErrorKind::kUsage, fmt::format("'{}' is larger than {} MiB, too large for a list of shapes.",
                                                       file, kMaxListBytes >> 20U));
-  return text;
+  return std::string(without_byte_order_mark(text));
 }
 
 }  // namespace pgtune::tool
