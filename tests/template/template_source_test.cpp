@@ -16,23 +16,54 @@ using testing::json;
 using testing::reader;
 using testing::sample_json;
 
-TEST(QuotedIncludes, FindsDirectivesOnly) {
-  EXPECT_EQ(quoted_includes("#include \"a.cuh\"\n"
-                            "  #  include   \"b/c.cuh\"  // #include \"no1\"\r\n"
-                            "#include <cuda_fp16.h>\n"
-                            "// #include \"no2\"\n"
-                            "/* #include \"no3\"\n"
-                            "#include \"no4\"\n"
-                            "*/\n"
-                            "/*/\n"
-                            "#include \"no6\"\n"
-                            "*/\n"
-                            "const char* s = \"/*\";\n"
-                            "#include \"d.cuh\"\n"
-                            "int x; #include \"no5\"\n"
-                            "#include \"unterminated\n"
-                            "#include\"e.cuh\""),
+std::vector<std::string> names_of(std::string_view source, bool quoted) {
+  std::vector<std::string> out;
+  for (const Include& include : includes_of(source)) {
+    EXPECT_EQ(source.substr(include.place, include.name.size()), include.name);
+    if (include.quoted == quoted) out.push_back(include.name);
+  }
+  return out;
+}
+
+TEST(Includes, AreDirectivesOnly) {
+  EXPECT_EQ(names_of("#include \"a.cuh\"\n"
+                     "  #  include   \"b/c.cuh\"  // #include \"no1\"\r\n"
+                     "#include <cuda_fp16.h>\n"
+                     "// #include \"no2\"\n"
+                     "/* #include \"no3\"\n"
+                     "#include \"no4\"\n"
+                     "*/\n"
+                     "/*/\n"
+                     "#include \"no6\"\n"
+                     "*/\n"
+                     "const char* s = \"/*\";\n"
+                     "#include \"d.cuh\"\n"
+                     "int x; #include \"no5\"\n"
+                     "#include \"unterminated\n"
+                     "#include\"e.cuh\"",
+                     true),
             (std::vector<std::string>{"a.cuh", "b/c.cuh", "d.cuh", "e.cuh"}));
+}
+
+TEST(Includes, InAngleBracketsAreToldApart) {
+  EXPECT_EQ(
+      names_of("#include <a>\n#include \"b\"\n// #include <no>\n# include<c/d.h> // x\n#include <unterminated", false),
+      (std::vector<std::string>{"a", "c/d.h"}));
+}
+
+TEST(TemplateSource, HeadersOfTheHostsCompilerAreStoodInFor) {
+  const auto source = read_template_source(
+      "x.cu",
+      reader({{"x.cu", "#include <stdint.h>\n#include <cuda_fp16.h>\n#include \"a.cuh\"\n#include <vector>\n"},
+              {"a.cuh", "#include <stdint.h>\n#include <limits>\n#include \"cmath\"\n"},
+              {"cmath", "own"}}),
+      {});
+  ASSERT_TRUE(source) << source.error().text();
+  std::vector<std::string> names;
+  for (const SourceFile& header : source->headers) names.push_back(header.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"a.cuh", "cmath", "limits", "stdint.h"}));
+  EXPECT_EQ(source->headers[1].contents, "own");
+  EXPECT_THAT(source->headers[3].contents, HasSubstr("#include <cuda/std/cstdint>"));
 }
 
 TEST(TemplateSource, ResolvesIncludesOfIncludesFromTheSourcesFolder) {

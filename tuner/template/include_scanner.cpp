@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds the quoted includes of CUDA C++ text.
+// Finds the includes of CUDA C++ text.
 #include "tuner/template/template_source.hpp"
 
 namespace pgtune::space {
@@ -17,11 +17,11 @@ bool skip_word(std::string_view& text, std::string_view word) {
   return true;
 }
 
-/// The quoted name of an include directive, or nothing.
-std::string_view included_name(std::string_view line) {
+/// The name in an include directive, which follows `opening` and ends at `closing`; or nothing.
+std::string_view included_name(std::string_view line, char opening, char closing) {
   skip_blanks(line);
-  if (!skip_word(line, "#") || !skip_word(line, "include") || !line.starts_with('"')) return {};
-  const std::size_t end = line.find('"', 1);
+  if (!skip_word(line, "#") || !skip_word(line, "include") || !line.starts_with(opening)) return {};
+  const std::size_t end = line.find(closing, 1);
   return end == std::string_view::npos ? std::string_view{} : line.substr(1, end - 1);
 }
 
@@ -55,14 +55,19 @@ bool comment_open_after(std::string_view line, bool open) {
 
 }  // namespace
 
-std::vector<std::string> quoted_includes(std::string_view source) {
-  std::vector<std::string> out;
+std::vector<Include> includes_of(std::string_view source) {
+  const char* const begin = source.data();
+  std::vector<Include> out;
+  const auto add = [&](std::string_view name, bool quoted) {
+    if (!name.empty()) out.push_back({std::string(name), quoted, static_cast<std::size_t>(name.data() - begin)});
+  };
   bool in_comment = false;
   while (!source.empty()) {
     const std::string_view line = source.substr(0, source.find('\n'));
     source.remove_prefix(line.size() == source.size() ? line.size() : line.size() + 1);
     if (!in_comment) {
-      if (const std::string_view name = included_name(line); !name.empty()) out.emplace_back(name);
+      add(included_name(line, '"', '"'), true);
+      add(included_name(line, '<', '>'), false);
     }
     in_comment = comment_open_after(line, in_comment);
   }

@@ -134,9 +134,11 @@ using FileReader = std::function<Result<std::string>(const std::string& relative
                                                         const FileReader& read_file,
                                                         const OperationInterface* operation = nullptr);
 /// Reads a definition from disk; its source and quoted includes are relative to the JSON file, with the shipped
-/// "device/*.cuh" headers as a fallback given by `shipped_headers` ("device/x.cuh" -> text).
+/// "device/*.cuh" headers as a fallback given by `shipped_headers` ("device/x.cuh" -> text), and `include_folders`
+/// beside those that it declares.
 [[nodiscard]] Result<TemplateDefinition> load_template(const std::filesystem::path& json_path,
                                                        const FileReader& shipped_headers,
-                                                       const OperationInterface* operation = nullptr);
+                                                       const OperationInterface* operation = nullptr,
+                                                       const std::vector<std::filesystem::path>& include_folders = {});
 
 }  // namespace pgtune::space

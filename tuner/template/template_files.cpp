@@ -49,10 +49,12 @@ Result<std::string> read_text_file(const std::filesystem::path& path) {
 
 Result<std::string> TemplateFolder::read(const std::string& relative) {
   const std::filesystem::path path = json_folder_ / relative;
-  std::error_code missing;
+  std::error_code missing, no_folder;
+  const std::filesystem::path json = std::filesystem::canonical(json_folder_ / ".", no_folder);
   if (source_folder_.empty()) source_folder_ = std::filesystem::canonical(path.parent_path() / ".", missing);
   const std::filesystem::path real = std::filesystem::canonical(path, missing);
-  if (!missing && !stays_below(real.lexically_relative(source_folder_).generic_string())) {
+  if (!missing && !stays_below(real.lexically_relative(source_folder_).generic_string()) &&
+      !stays_below(real.lexically_relative(json).generic_string())) {
     return fail(ErrorKind::kUsage,
                 fmt::format("'{}' is a link to '{}', outside the template's folder; copy the file instead",
                             path.string(), real.string()));
@@ -61,12 +63,20 @@ Result<std::string> TemplateFolder::read(const std::string& relative) {
 }
 
 Result<TemplateDefinition> load_template(const std::filesystem::path& json_path, const FileReader& shipped_headers,
-                                         const OperationInterface* operation) {
+                                         const OperationInterface* operation,
+                                         const std::vector<std::filesystem::path>& include_folders) {
   auto text = read_text_file(json_path);
   if (!text) return fail(std::move(text.error()), "reading the template");
   TemplateFolder folder(json_path.parent_path());
   const FileReader read_file = [&](const std::string& relative) { return folder.read(relative); };
-  return parse_template_with_fallback(*text, json_path.string(), read_file, shipped_headers, operation);
+  std::vector<FileReader> further;
+  for (const std::filesystem::path& place : include_folders) {
+    if (!std::filesystem::is_directory(place))
+      return fail(ErrorKind::kUsage, fmt::format("--include-folder: there is no folder '{}'", place.string()));
+    further.push_back([place](const std::string& name) { return read_text_file(place / name); });
+  }
+  return parse_template_with_fallback(*text, json_path.string(), read_file, shipped_headers, operation,
+                                      std::move(further));
 }
 
 }  // namespace pgtune::space

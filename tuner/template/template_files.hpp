@@ -12,7 +12,8 @@ namespace pgtune::space {
 /// Reads only regular files of limited size: a template that names a device or a pipe must not hang the program.
 [[nodiscard]] Result<std::string> read_text_file(const std::filesystem::path& path);
 
-/// Reads files that a definition names, if they are in its source's folder: a symbolic link out of it is refused.
+/// Reads what a definition names, and no more than its own and its source's folder hold: a symbolic link out of them is
+/// refused.
 class TemplateFolder {
  public:
   explicit TemplateFolder(std::filesystem::path json_folder) : json_folder_(std::move(json_folder)) {}

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "tuner/template/template_source.hpp"
@@ -149,10 +150,10 @@ class ValuesOfRules {
 
 TemplateDefinition read_definition(const JsonCursor& root, const OperationInterface* operation) {
   TemplateDefinition out;
-  root.expect_fields({"schema",    "name",       "description", "source",      "dtypes",    "outputs",
-                      "epilogues", "parameters", "derived",     "constraints", "policy",    "legality",
-                      "preset",    "seeds",      "values",      "defines",     "workspace", "tensor_maps",
-                      "kernels",   "traffic",    "cost",        "operation"});
+  root.expect_fields({"schema",    "name",       "description", "source",      "dtypes",         "outputs",
+                      "epilogues", "parameters", "derived",     "constraints", "policy",         "legality",
+                      "preset",    "seeds",      "values",      "defines",     "workspace",      "tensor_maps",
+                      "kernels",   "traffic",    "cost",        "operation",   "include_folders"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
@@ -192,6 +193,21 @@ TemplateDefinition read_definition(const JsonCursor& root, const OperationInterf
   return out;
 }
 
+/// Readers of the folders that the template declares.
+std::vector<FileReader> include_folders(const JsonCursor& root, const FileReader& read_file) {
+  constexpr std::size_t kMaxFolders = 16;
+  std::vector<FileReader> out;
+  for (const JsonCursor& element : root.optional_elements("include_folders", kMaxFolders)) {
+    const std::string folder = element.string();
+    if (!stays_below(folder))
+      element.problem(fmt::format("'{}' is not below the folder of this JSON; name it with --include-folder", folder));
+    out.push_back([folder, &read_file](const std::string& name) {
+      return read_file((std::filesystem::path(folder) / name).lexically_normal().generic_string());
+    });
+  }
+  return out;
+}
+
 /// What no build depends on, and no result: how a kernel is launched that computes the same, and what only programs need
 /// to know that call an exported one. Stored results count whatever these are.
 void erase_calling_facts(nlohmann::json& document) {
@@ -202,15 +218,18 @@ void erase_calling_facts(nlohmann::json& document) {
 
 Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_text, const std::string& origin,
                                                         const FileReader& read_file, const FileReader& shipped_headers,
-                                                        const OperationInterface* operation) {
+                                                        const OperationInterface* operation,
+                                                        std::vector<FileReader> further_folders) {
   TRY_ASSIGN(auto document, parse_json(json_text, origin));
   JsonProblems problems;
   const JsonCursor root(document, {}, problems);
   TemplateDefinition out = read_definition(root, operation);
   const std::string source_path = root.required("source").string();
+  std::vector<FileReader> folders = include_folders(root, read_file);
   if (problems.first()) return fail(*problems.first(), origin);
 
-  auto source = read_template_source(source_path, read_file, shipped_headers);
+  for (FileReader& folder : further_folders) folders.push_back(std::move(folder));
+  auto source = read_template_source(source_path, read_file, shipped_headers, folders);
   if (!source) return fail(std::move(source.error()), origin);
   if (const auto policy = document.find("policy"); policy != document.end())
     out.policy_hash = hash_text(policy->dump());
@@ -220,7 +239,8 @@ Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_te
   }
   if (!preset.empty()) out.preset_hash = hash_text(preset.dump());
   // None of these changes what is compiled.
-  for (const char* name : {"source", "description", "policy", "preset", "seeds", "cost"}) document.erase(name);
+  for (const char* name : {"source", "include_folders", "description", "policy", "preset", "seeds", "cost"})
+    document.erase(name);
   erase_calling_facts(document);
   out.content_hash = hash_template(*source, document.dump());
   out.source = std::make_shared<const TemplateSource>(std::move(*source));

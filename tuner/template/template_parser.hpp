@@ -31,11 +31,13 @@ inline constexpr std::size_t kMaxEntries = 1024;  ///< of any other list
 void read_launch(const JsonCursor& root, const KnownNames& names, const OperationInterface* operation,
                  TemplateDefinition& definition);
 
-/// parse_template with a second source of includes, found by the name in the #include. It may be empty.
+/// parse_template with a second place for includes, asked by the name in the #include, which may be empty, and with
+/// folders beside those that the JSON declares (read_template_source).
 [[nodiscard]] Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_text,
                                                                       const std::string& origin,
                                                                       const FileReader& read_file,
                                                                       const FileReader& shipped_headers,
-                                                                      const OperationInterface* operation = nullptr);
+                                                                      const OperationInterface* operation = nullptr,
+                                                                      std::vector<FileReader> further_folders = {});
 
 }  // namespace pgtune::space

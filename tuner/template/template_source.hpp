@@ -11,9 +11,20 @@
 
 namespace pgtune::space {
 
-/// Names in #include "..." directives outside comments, in order. Includes in angle brackets are the toolkit's.
-/// Conditional compilation is ignored: includes under any condition are listed.
-[[nodiscard]] std::vector<std::string> quoted_includes(std::string_view source);
+struct Include {
+  std::string name;
+  bool quoted = true;     ///< or in angle brackets
+  std::size_t place = 0;  ///< of the name in the text
+
+  friend bool operator==(const Include&, const Include&) = default;
+};
+/// Names in include directives outside comments, in order. Conditional compilation is not looked at: what is included
+/// under any condition is listed.
+[[nodiscard]] std::vector<Include> includes_of(std::string_view source);
+
+/// What stands in for a header of the host's compiler, which NVRTC has none of: it forwards to the toolkit's
+/// <cuda/std/...>, or has the macros itself. Nothing for any other name.
+[[nodiscard]] std::optional<std::string> standard_header(std::string_view name);
 
 /// The first include directive (also #include_next, #import, #embed) that names no plain path below its lookup folder:
 /// an absolute path, one with a ".." or a backslash, or a macro, whose text is unknown. Directives in comments and
@@ -23,11 +34,14 @@ namespace pgtune::space {
 /// Whether `path` is a relative one that stays in its folder.
 [[nodiscard]] bool stays_below(std::string_view path);
 
-/// Reads the source at `path` (relative to the JSON) and, transitively, its quoted includes. Every include, also one
-/// inside a header, is looked up relative to the source's folder and then among `shipped_headers` (may be empty).
-/// Refuses forbidden includes. Calls `read_file` for the source first, which sets the folder for the rest.
+/// Reads the source at `path` (relative to the JSON) and, transitively, what it includes. A quoted include, also one
+/// inside a header, is looked up relative to the source's folder and then among `shipped_headers` (may be empty). Then
+/// both kinds are looked for in `folders`, each of which reads a name below it, and among the standard headers; what is
+/// in none of them is the toolkit's. A header of one of the folders may also include what lies beside it.
+/// Refuses forbidden includes. `read_file` is asked for the source first, so that it knows the folder to stay in.
 [[nodiscard]] Result<TemplateSource> read_template_source(const std::string& path, const FileReader& read_file,
-                                                          const FileReader& shipped_headers);
+                                                          const FileReader& shipped_headers,
+                                                          const std::vector<FileReader>& folders = {});
 
 /// XXH3-128 in hex.
 [[nodiscard]] std::string hash_text(std::string_view text);

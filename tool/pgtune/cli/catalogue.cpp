@@ -110,9 +110,11 @@ std::vector<std::string> Catalogue::all_names() const {
 
 namespace {
 
-space::TemplateDefinition load_for(const LoadedOperation& operation, const fs::path& path, bool built_in) {
+space::TemplateDefinition load_for(const Catalogue& catalogue, const LoadedOperation& operation, const fs::path& path,
+                                   bool built_in) {
   const space::OperationInterface interface = operation.definition.interface();
-  if (!built_in) return value_or_throw(space::load_template(path, read_shipped_header, &interface));
+  if (!built_in)
+    return value_or_throw(space::load_template(path, read_shipped_header, &interface, catalogue.include_folders()));
   const auto text = embedded_text(path);
   if (!text)
     throw CommandError(ErrorKind::kUsage, fmt::format("no template '{}' among the built-in ones for the operation "
@@ -136,8 +138,9 @@ std::vector<space::TemplateDefinition> load_baselines(const Catalogue& catalogue
     if (named == nullptr) continue;
     try {
       const bool by_path = Catalogue::is_path(named->selector);
-      out.push_back(by_path ? load_for(operation, fs::path(operation.folder) / named->selector, operation.is_built_in)
-                            : catalogue.load(named->selector, &operation));
+      out.push_back(
+          by_path ? load_for(catalogue, operation, fs::path(operation.folder) / named->selector, operation.is_built_in)
+                  : catalogue.load(named->selector, &operation));
       static_cast<void>(value_or_throw(space::parse_variant(out.back(), named->variant)));
     } catch (const CommandError& error) {
       throw CommandError(error.kind(), fmt::format("the operation '{}' is compared with the template '{}': {}",
@@ -157,9 +160,10 @@ space::TemplateDefinition Catalogue::load(const std::string& selector, const Loa
   if (operation != nullptr) {
     const bool by_path = is_path(selector);
     const fs::path path = by_path ? fs::path(selector) : fs::path(kOperationTemplateFolder) / (selector + ".json");
-    return load_for(*operation, path, !by_path);
+    return load_for(*this, *operation, path, !by_path);
   }
-  if (is_path(selector)) return value_or_throw(space::load_template(selector, read_shipped_header));
+  if (is_path(selector))
+    return value_or_throw(space::load_template(selector, read_shipped_header, nullptr, include_folders_));
   for (const fs::path folder : kTemplateFolders) {
     const fs::path origin = folder / (selector + ".json");
     if (const auto json = embedded_text(origin)) {
@@ -172,7 +176,7 @@ space::TemplateDefinition Catalogue::load(const std::string& selector, const Loa
   for (const std::string& name : operation_names()) {
     const LoadedOperation own = this->operation(name);
     for (const fs::path path : own.definition.templates) {
-      if (path.stem() == selector) return load_for(own, fs::path(own.folder) / path, true);
+      if (path.stem() == selector) return load_for(*this, own, fs::path(own.folder) / path, true);
     }
   }
   throw CommandError(ErrorKind::kUsage,
@@ -222,7 +226,7 @@ space::TemplateSet Catalogue::select(const std::string& selector, const Problem&
     selected.push_back(load(selector, operation));
   } else {
     for (const std::string& path : operation->definition.templates)
-      selected.push_back(load_for(*operation, fs::path(operation->folder) / path, operation->is_built_in));
+      selected.push_back(load_for(*this, *operation, fs::path(operation->folder) / path, operation->is_built_in));
   }
   std::erase_if(selected, [&](const auto& definition) { return !definition.computes(problem); });
   if (selected.empty())

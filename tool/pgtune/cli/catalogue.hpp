@@ -2,6 +2,7 @@
 // The templates and operations that pgtune knows: built-in ones, and a user's own by path.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,14 @@ inline constexpr std::string_view kNobodysFile = "FILE.json";
 
 class Catalogue {
  public:
+  /// This one, with folders in which users' templates find headers: --include-folder.
+  [[nodiscard]] Catalogue with_include_folders(const std::vector<std::string>& folders) const {
+    Catalogue out = *this;
+    out.include_folders_.assign(folders.begin(), folders.end());
+    return out;
+  }
+  [[nodiscard]] const std::vector<std::filesystem::path>& include_folders() const { return include_folders_; }
+
   /// Whether a template is selected by a path: anything with a '/' or ending in ".json".
   [[nodiscard]] static bool is_path(const std::string& selector);
 
@@ -56,6 +65,9 @@ class Catalogue {
   [[nodiscard]] LoadedOperation operation(const std::string& selector) const;
   /// Names of the built-in operations, sorted, without GEMM.
   [[nodiscard]] std::vector<std::string> operation_names() const;
+
+ private:
+  std::vector<std::filesystem::path> include_folders_;
 };
 
 }  // namespace pgtune::tool

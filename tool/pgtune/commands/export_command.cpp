@@ -148,6 +148,7 @@ class ExportCommand final : public Command {
   ExitCode write_header(Context& context, const std::vector<StoredResult>& results, double neighbour_loss) {
     CallableOptions options{.name_space = name_space_,
                             .file_name = file_name(),
+                            .include_folders = filter_.include_folders(),
                             .template_selector = filter_.template_selector(),
                             .operation = filter_.operation(),
                             .largest_loss = neighbour_loss,

@@ -99,7 +99,8 @@ class CallableExport {
   CallableExport(Context& context, const CallableOptions& options)
       : context_(context),
         options_(options),
-        sources_(context.catalogue(), options.template_selector, options.operation, content_) {
+        sources_(context.catalogue().with_include_folders(options.include_folders), options.template_selector,
+                 options.operation, content_) {
     content_.name_space = options.name_space;
     content_.file_name = options.file_name;
     content_.pgtune_version = kVersion;

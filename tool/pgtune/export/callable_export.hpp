@@ -23,6 +23,7 @@ struct GuessedVariant {
 
 struct CallableOptions {
   std::string name_space, file_name;
+  std::vector<std::string> include_folders;    ///< of that template, beside those that it declares
   std::string template_selector;               ///< a template's JSON by path, for results of it; or a name or nothing
   const LoadedOperation* operation = nullptr;  ///< for results of it; null: those of built-in operations
   double largest_loss = 0.03;                  ///< of neighbours, median

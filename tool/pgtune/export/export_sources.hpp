@@ -44,7 +44,7 @@ class ExportSources {
                                                            const LoadedOperation& operation);
   [[nodiscard]] std::optional<std::size_t> known_template(const std::string& name, const std::string& operation) const;
 
-  const Catalogue& catalogue_;
+  const Catalogue catalogue_;
   const std::string& template_selector_;
   const LoadedOperation* operation_;
   CallableHeader& content_;

@@ -117,8 +117,11 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, const db::D
   require_shape_for_options();
   db::BestFilter filter;
   if (!template_.empty())
-    filter.winner_template =
-        Catalogue::is_path(template_) ? context.catalogue().load(template_, problems_.operation()).name : template_;
+    filter.winner_template = Catalogue::is_path(template_) ? context.catalogue()
+                                                                 .with_include_folders(problems_.include_folders())
+                                                                 .load(template_, problems_.operation())
+                                                                 .name
+                                                           : template_;
   if (!source_.empty()) filter.recorded = source_ == "recorded";
   std::vector<std::string> keys;
   if (problems_.any_shape()) {

@@ -58,6 +58,7 @@ class ResultFilter {
 
   /// --template as given: a name, a template's JSON by path, or nothing.
   [[nodiscard]] const std::string& template_selector() const { return template_; }
+  [[nodiscard]] const std::vector<std::string>& include_folders() const { return problems_.include_folders(); }
   /// --operation, loaded; null where it is not given.
   [[nodiscard]] const LoadedOperation* operation() const { return problems_.operation(); }
 

@@ -126,11 +126,27 @@ std::optional<Error> installation_error(const Compilation& compilation, const To
   return std::nullopt;
 }
 
+/// The standard header of an identifier that the error says is undefined, of those that nvcc includes unasked.
+std::string_view missing_header(std::string_view error) {
+  const std::string_view name = text_between(error, "identifier \"", '"');
+  if (error.find("is undefined") == std::string_view::npos) return {};
+  if (name == "INFINITY" || name == "NAN" || name.starts_with("M_") || name.starts_with("HUGE_VAL")) return "math.h";
+  if (name.starts_with("FLT_") || name.starts_with("DBL_")) return "float.h";
+  if (name == "INT_MAX" || name == "INT_MIN" || name == "UINT_MAX" || name == "CHAR_BIT") return "limits.h";
+  const bool integer = (name.starts_with("int") || name.starts_with("uint")) && name.ends_with("_t");
+  return integer ? "stdint.h" : std::string_view();
+}
+
 std::string failure_reason(const Compilation& compilation, const std::vector<Define>& defines) {
   if (std::optional<std::string> error = find_first_error(compilation.log)) {
     // Macros also apply to NVRTC's own headers, so a parameter named like one of their identifiers breaks them.
     if (error->find("__nv_nvrtc_builtin_header.h") != std::string::npos)
       return *error + " (a parameter or define has the name of an identifier in CUDA's headers: rename it)";
+    if (const std::string_view header = missing_header(*error); !header.empty())
+      return fmt::format("{} (#include <{}>)", *error, header);
+    if (error->find("cannot open source file") != std::string::npos)
+      return *error +
+             " (neither below the source's folder, nor the toolkit's, nor a standard header that device code has)";
     return explain_undefined_label(*error, defines).value_or(*error);
   }
   return fmt::format("NVRTC failed without an error line in its log: {}", nvrtcGetErrorString(compilation.status));

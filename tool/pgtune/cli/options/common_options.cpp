@@ -26,6 +26,15 @@ Option add_template_option(CommandLine& app, std::string& selector) {
       .option_text("NAME|FILE.json");
 }
 
+Option add_include_folder_option(CommandLine& app, std::vector<std::string>& folders) {
+  return app
+      .add_option("--include-folder", folders,
+                  "Folder in which your own template's includes are looked for, after those that its JSON declares; "
+                  "repeatable")
+      .option_text("FOLDER")
+      .one_value_each();
+}
+
 Option add_device_option(CommandLine& app, std::string& device) {
   return app
       .add_option("--device", device,

@@ -17,6 +17,8 @@ inline constexpr const char* kOutputGroup = "Output";
 
 Option add_database_option(CommandLine& app, std::string& database);
 Option add_template_option(CommandLine& app, std::string& selector);
+/// Where templates of one's own find headers that they do not bring along.
+Option add_include_folder_option(CommandLine& app, std::vector<std::string>& folders);
 /// Read by choose_device().
 Option add_device_option(CommandLine& app, std::string& device);
 /// The same for commands that need no GPU, read by device_or_architecture().

@@ -72,6 +72,7 @@ void ProblemOptions::add_operation_to(CommandLine& app) {
   add("--operation", operation_name_, "NAME|FILE",
       fmt::format("An operation other than GEMM: {}, or the JSON of your own",
                   fmt::join(Catalogue().operation_names(), ", ")));
+  add_include_folder_option(app, include_folders_).group(kProblemGroup);
   add("--size", sizes_, "N=1024,...", "Sizes of the operation's dimensions; repeatable").one_value_each();
   add("--sizes", sizes_file_, "FILE", "Sizes from a file: those of one problem a line, # starts a comment");
 }
@@ -84,7 +85,7 @@ const LoadedOperation* ProblemOptions::operation() const {
 
 space::TemplateSet ProblemOptions::templates_for(const Catalogue& catalogue, const std::string& selector,
                                                  const Problem& problem) const {
-  return catalogue.select(selector, problem, operation());
+  return catalogue.with_include_folders(include_folders_).select(selector, problem, operation());
 }
 
 std::vector<Problem> ProblemOptions::operation_problems() const {

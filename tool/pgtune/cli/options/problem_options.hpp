@@ -27,6 +27,8 @@ class ProblemOptions {
   [[nodiscard]] space::TemplateSet templates_for(const Catalogue& catalogue, const std::string& selector,
                                                  const Problem& problem) const;
 
+  [[nodiscard]] const std::vector<std::string>& include_folders() const { return include_folders_; }
+
   [[nodiscard]] bool any_shape() const {
     return !shapes_.empty() || !shapes_file_.empty() || !sizes_.empty() || !sizes_file_.empty();
   }
@@ -52,8 +54,8 @@ class ProblemOptions {
   std::vector<std::string> shapes_;
   std::string shapes_file_;
   std::string operation_name_, sizes_file_;
-  std::vector<std::string> sizes_;
-  mutable std::unique_ptr<LoadedOperation> operation_;  ///< loaded at first use
+  std::vector<std::string> sizes_, include_folders_;
+  mutable std::unique_ptr<LoadedOperation> operation_;  ///< once it was asked for
   bool chained_ = false;
   std::string dtype_ = "f32", output_, layout_ = "nn", epilogue_ = "none";
   std::string batch_ = "1", alpha_ = "1", beta_ = "0", lda_ = "0", ldb_ = "0", ldc_ = "0";
