@@ -175,7 +175,7 @@ inline bool compile(const JitImage& image, Bytes& cubin) noexcept {
     names[i] = kFiles[image.headers[i]].name;
     texts[i] = kFiles[image.headers[i]].text;
   }
-  char architecture[32], include[4100], with_cccl[4100], name[1100];
+  char architecture[32], include[4100], with_cccl[4106], name[1100];
   std::snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d%s", jit.arch, jit.arch >= 90 ? "a" : "");
   std::snprintf(include, sizeof include, "-I%s",
                 jit.how.cuda_include != nullptr ? jit.how.cuda_include : "/usr/local/cuda/include");

@@ -305,6 +305,21 @@ TEST(WgmmaSpace, OneTileTakesTheRowsOfASwappedProduct) {
   EXPECT_THAT(of(96, "BN=208,STAGES=5"), ::testing::HasSubstr("in one tile"));
 }
 
+TEST(WgmmaSpace, OddSplitsAreTriedWhereTheyFillWhatOthersLeaveIdle) {
+  const auto splits = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    std::set<std::int64_t> out;
+    const auto preset = legal_variants(wgmma(), typed(Dtype::kBf16, m, n, k, "nt"), device());
+    EXPECT_TRUE(preset) << preset.error().text();
+    for (const Variant& variant : preset->variants) out.insert(std::get<std::int64_t>(*variant.find("SPLIT_K")));
+    return out;
+  };
+  EXPECT_THAT(splits(640, 640, 24576), ::testing::Contains(5));
+  EXPECT_THAT(splits(384, 896, 16384), ::testing::Contains(6));
+  EXPECT_THAT(splits(768, 896, 16384), ::testing::Contains(3));
+  // 16 tiles of 128x128: eight CTAs each fill as much.
+  EXPECT_THAT(splits(512, 512, 16384), ::testing::Not(::testing::Contains(3)));
+}
+
 TEST(WgmmaSpace, ManyCtasShareAFewSmallTiles) {
   const auto of = [](std::int64_t extent, std::int64_t depth, const std::string& parameters) {
     const Problem problem = typed(Dtype::kBf16, extent, extent, depth);

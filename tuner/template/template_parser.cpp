@@ -208,8 +208,8 @@ std::vector<FileReader> include_folders(const JsonCursor& root, const FileReader
   return out;
 }
 
-/// What no build depends on, and no result: how a kernel is launched that computes the same, and what only programs need
-/// to know that call an exported one. Stored results count whatever these are.
+/// What no build depends on, and no result: how a kernel is launched that computes the same, and what only programs
+/// need to know that call an exported one. Stored results count whatever these are.
 void erase_calling_facts(nlohmann::json& document) {
   for (nlohmann::json& kernel : document.at("kernels")) kernel.erase("co_resident");
 }
