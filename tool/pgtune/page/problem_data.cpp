@@ -136,7 +136,7 @@ json problem_data(const StoredResult& result, const RooflinePoint& point, Shared
           {"high", compact_positive(best.ratio_high)},
           {"first_ratio", compact_positive(figures.percent_of_first / 100)},
           {"verdict", verdict_word(best, answer.from_final)},
-          {"margin", compact(answer.floor.margin, 3)},
+          {"finished", result.row.finished_at},
           {"base_mhz", compact_positive(answer.baseline_clock_hz / kMicro, 4)},
           {"base_mj", compact_positive(energy_j(answer.baseline_energy, answer.baseline_settled_energy) * kMilli)},
           {"energy", energy_ratio(best)},
@@ -194,7 +194,6 @@ json provenance_data(const StoredResult& result, const db::SessionRow& session, 
   facts.add("host", program.host_os);
   facts.add("session", session.uid);
   facts.add("started", session.started_at);
-  facts.add("finished", result.row.finished_at);
   facts.add("command", session.command_line);
   facts.add("seed", std::to_string(session.seed));
   facts.add("template", fmt::format("{}, {}", result.row.variant_origin.name, result.row.variant_origin.content_hash));

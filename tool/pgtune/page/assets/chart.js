@@ -12,7 +12,8 @@ const kShapes = [
 ];
 const kLetterWidth = 6.7;  // of 12 px digits and letters, on the wide side
 const textWidth = (text) => text.length * kLetterWidth;
-const colourOf = (number) => `var(--c${number % 8})`;
+/** By number, or by name where a colour has a meaning. */
+const colourOf = (colour) => (typeof colour === "string" ? `var(--${colour})` : `var(--c${colour % 8})`);
 
 function markNode(series, x, y, radius) {
   const colour = colourOf(series.colour || 0);
@@ -38,7 +39,7 @@ function placeLabels(labels, box) {
   for (const label of labels) {
     const width = textWidth(label.text);
     const left = Math.max(box.left, Math.min(label.end ? label.x - width : label.x, box.right - width));
-    for (const shift of [0, 19, -14, 33, -28]) {
+    for (const shift of label.shifts || [0, 19, -14, 33, -28]) {
       const y = label.y + shift;
       if (y < box.top + 10 || y > box.bottom - 3 || width > box.right - box.left) continue;
       if (placed.some((p) => Math.abs(p.y - y) < 14 && left < p.left + p.width + 6 && p.left < left + width + 6)) continue;
@@ -71,7 +72,7 @@ function drawablePoints(spec) {
 
 /**
  * The spec of a chart of points: title, text, x and y as {label, log, include, format}, series as {name, colour, shape,
- * hollow, line, step, marks, points: [{x, y, low, high, text, id}]}, rules as {y, text}, roofs as {points: [[x, y], [x, y]],
+ * hollow, line, step, marks, points: [{x, y, low, high, text, id, label}]}, rules as {y, text}, roofs as {points: [[x, y], [x, y]],
  * text, slope, leftwards}: lines, and where along those that slope their text stands, height, and `pick(id)` for a point that was clicked.
  */
 function drawPoints(spec, width) {
@@ -129,6 +130,7 @@ function drawPoints(spec, width) {
         svg.append(svgEl("path", { class: "whisker", d: `M${x(p.x).toFixed(1)},${y(p.low).toFixed(1)}V${y(p.high).toFixed(1)}`, stroke: colourOf(s.colour || 0) }));
     }
     if (s.marks !== false) for (const p of own) svg.append(markNode(s, x(p.x), y(p.y), points.length > 300 ? 3 : 4));
+    for (const p of own) if (p.label) labels.push({ x: x(p.x) + 8, y: y(p.y) + 4, text: p.label, shifts: [0, 13, 26, -13] });
   }
   svg.append(...placeLabels(labels, { left: left + 2, right: right - 2, top, bottom }));
   addPointing(svg, spec, points.map((p) => ({ p, at: [x(p.x), y(p.y)] })), width);

@@ -167,6 +167,6 @@ function detailOf(data, p) {
     ...countersOf(data, p),
     el("h3", {}, "Outcomes"), outcomesTable(data, p),
     el("h3", {}, "Machine code of the winner"), machineCode(data, p),
-    el("h3", {}, "Provenance"), factList(p.provenance.map(([what, text]) => [what, data.texts[text]])),
+    el("h3", {}, "Provenance"), factList([...p.provenance.map(([what, text]) => [what, data.texts[text]]), ["finished", p.finished]]),
   ];
 }

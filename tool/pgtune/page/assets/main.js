@@ -3,15 +3,20 @@
 function start() {
   const data = JSON.parse(document.getElementById("data").textContent);
   data.problems.forEach((p, id) => { p.id = id; });
-  const state = { words: "", kind: "", verdict: "", template: "", group: "", problem: 0, renderTable: () => {} };
+  const state = { words: "", kind: "", verdict: "", template: "", group: "", problem: 0, chosen: false, renderTable: () => {} };
   const fromHash = () => {
     const found = /^#problem-(\d+)$/.exec(location.hash);
     const id = found ? Number(found[1]) - 1 : -1;
     return id >= 0 && id < data.problems.length ? id : -1;
   };
-  const charts = el("div", { class: "charts" });
+  const charts = el("div", { class: "charts" }), lead = el("div", {});
   const detail = el("section", { id: "problem" }, chooser("Problem", data.problems.map((p) => [String(p.id), titleOf(p)]), (id) => open(Number(id), false), ""), el("div", {}));
-  const drawCharts = () => { charts.replaceChildren(...chartsOf(data, state, open)); redrawCharts(); };
+  const drawCharts = () => {
+    const shown = visible(data, state), ratios = shown.length > 0 ? ratioChart(shown, open) : null;
+    lead.replaceChildren(...(ratios === null ? [] : [ratios]));
+    charts.replaceChildren(...chartsOf(data, shown, open));
+    redrawCharts();
+  };
   const showDetail = () => {
     detail.querySelector("select").value = String(state.problem);
     detail.lastChild.replaceChildren(...detailOf(data, data.problems[state.problem]).flat(Infinity).filter((node) => node !== null && node !== undefined));
@@ -19,6 +24,7 @@ function start() {
   };
   function open(id, move = true) {
     state.problem = id;
+    state.chosen = true;
     history.replaceState(null, "", "#problem-" + (id + 1));
     state.renderTable();
     showDetail();
@@ -31,8 +37,8 @@ function start() {
   document.getElementById("made").textContent = `${data.database}, ${held.join(" and ")}; made ${data.made_at.replace("T", " ").replace("Z", " UTC")} by pgtune ${data.pgtune}`;
   const main = document.getElementById("main");
   const chosen = fromHash();
-  if (chosen >= 0) state.problem = chosen;
-  const ofKernels = kernels ? [["overview", "Overview", overviewSection(data)], ["problems", "Problems", problemsSection(data, state, drawCharts, open)],
+  if (chosen >= 0) Object.assign(state, { problem: chosen, chosen: true });
+  const ofKernels = kernels ? [["overview", "Overview", overviewSection(data, lead)], ["problems", "Problems", problemsSection(data, state, drawCharts, open)],
     ["charts", "Charts", el("section", { id: "charts" }, el("h2", {}, "Charts"), el("p", { class: "note" }, "Of the problems that pass the filter above. A click on a point, or Enter on one reached by the arrow keys, shows its problem below."), charts)],
     ["comparison", "Comparison", comparisonSection(data, open)], ["boards", "Boards", boardsSection(data)]] : [];
   const sections = [...ofKernels, ...roomSections.map((room) => [room.id, room.title, data[room.id].length > 0 ? room.section(data) : null]), ...(kernels ? [["problem", "Problem", detail]] : [])].filter(([, , node]) => node !== null);

@@ -11,12 +11,13 @@ function byKind(problems, kinds, point, more) {
 
 const about = (p, text) => titleOf(p) + "\n" + text;
 
-function ratioChart(problems, kinds, pick) {
+function ratioChart(problems, pick) {
   return pointsFigure({
-    title: `Speed against ${baselineOf(problems)}’s best, by size`, text: "Above 1 the winner is faster; whiskers are 95 % intervals over rounds.",
+    title: `Speed against ${baselineOf(problems)}’s best, by size`, text: "Above 1 the winner is faster. Whiskers are 95 % intervals; a point shows its problem when it is clicked.",
     x: kSizeAxis, y: { label: `× ${baselineOf(problems)}’s best`, log: true, include: [1], format: (v) => String(Number(v.toPrecision(3))) }, rules: [{ y: 1, text: "equal" }], pick,
-    series: byKind(problems, kinds, (p) => (p.ratio === null ? null : { x: p.flop, y: p.ratio, low: p.low, high: p.high, id: p.id,
-      text: about(p, `${asRatio(p.ratio)} (${asInterval(p.low, p.high)}) × ${p.baseline} best: ${p.verdict}`) })),
+    series: kVerdicts.map(({ name, colour, shape, hollow }) => ({ name, colour, shape, hollow, always: true,
+      points: problems.filter((p) => p.verdict === name && p.ratio !== null).sort((a, b) => a.ratio - b.ratio).map((p) => ({ x: p.flop, y: p.ratio, low: p.low, high: p.high, id: p.id, label: name === "slower" ? p.title : "",
+        text: about(p, `${asRatio(p.ratio)} (${asInterval(p.low, p.high)}) × ${p.baseline} best: ${name}`) })) })),
   });
 }
 
@@ -83,14 +84,13 @@ function energyChart(problems, kinds, pick) {
   });
 }
 
-function chartsOf(data, state, pick) {
-  const problems = visible(data, state), kinds = [...new Set(data.problems.map((p) => p.kind))];
+function chartsOf(data, problems, pick) {
+  const kinds = [...new Set(data.problems.map((p) => p.kind))];
   const present = kinds.filter((kind) => problems.some((p) => p.kind === kind));
   const hollow = `Filled: winner, hollow: ${baselineOf(problems)}’s best.`;
   if (problems.length === 0) return [el("p", {}, "No problem passes the filter.")];
   return [
     rooflineChart(data, problems, kinds, pick),
-    ratioChart(problems, kinds, pick),
     pairedChart("Arithmetic", "TFLOP/s", hollow, problems, kinds, pick, [kSizeAxis, (p) => p.flop], (p) => p.tflops, (p) => p.base_tflops),
     pairedChart("Memory", "GB/s", hollow + " Bytes of every operand once, over the time.", problems, kinds, pick, [kBytesAxis, (p) => p.bytes], bandwidth, (p) => (p.base_us ? p.bytes / p.base_us / 1e3 : null)),
     energyChart(problems, kinds, pick),

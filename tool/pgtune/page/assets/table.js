@@ -4,17 +4,17 @@ const titleOf = (p) => p.title + (p.marks ? " " + p.marks : "");
 const bandwidth = (p) => p.bytes / p.us / 1e3;
 
 const kColumns = [
-  { name: "problem", value: (p) => p.flop, cell: (p, open) => el("button", { type: "button", click: () => open(p.id) }, titleOf(p)) },
+  { name: "problem", class: "name", value: (p) => p.flop, cell: (p, open) => el("button", { type: "button", click: () => open(p.id) }, titleOf(p)) },
+  { name: "verdict", value: (p) => p.verdict, cell: (p) => el("span", { class: verdictClass(p.verdict) }, p.verdict) },
+  { name: "× best", class: "number", value: (p) => p.ratio, cell: (p) => asRatio(p.ratio) },
+  { name: "95 % interval", class: "number", value: (p) => p.low, cell: (p) => asInterval(p.low, p.high) },
+  { name: "× first", class: "number", value: (p) => p.first_ratio, cell: (p) => asRatio(p.first_ratio) },
+  { name: "time", class: "number", value: (p) => p.us, cell: (p) => asTime(p.us) },
+  { name: "TFLOP/s", class: "number", value: (p) => (p.flop > 0 ? p.tflops : null), cell: (p) => (p.flop > 0 ? significant(p.tflops, 4) : "–") },
+  { name: "GB/s", class: "number", value: bandwidth, cell: (p) => bandwidth(p).toFixed(0) },
+  { name: "of roof", class: "number", value: (p) => p.roof.share, cell: (p) => (p.roof.share === null ? "–" : asPercent(p.roof.share) + " " + p.roof.lowest) },
+  { name: "joules × best", class: "number", value: (p) => (p.energy ? 1 / p.energy[0] : null), cell: (p) => asRatio(p.energy ? 1 / p.energy[0] : null) },
   { name: "template", value: (p) => p.template },
-  { name: "time", number: true, value: (p) => p.us, cell: (p) => asTime(p.us) },
-  { name: "TFLOP/s", number: true, value: (p) => (p.flop > 0 ? p.tflops : null), cell: (p) => (p.flop > 0 ? significant(p.tflops, 4) : "–") },
-  { name: "GB/s", number: true, value: bandwidth, cell: (p) => bandwidth(p).toFixed(0) },
-  { name: "× best", number: true, value: (p) => p.ratio, cell: (p) => asRatio(p.ratio) },
-  { name: "95 % interval", number: true, value: (p) => p.low, cell: (p) => asInterval(p.low, p.high) },
-  { name: "× first", number: true, value: (p) => p.first_ratio, cell: (p) => asRatio(p.first_ratio) },
-  { name: "verdict", value: (p) => p.verdict, cell: (p) => el("span", { class: "verdict-" + verdictClass(p.verdict) }, p.verdict) },
-  { name: "of roof", number: true, value: (p) => p.roof.share, cell: (p) => (p.roof.share === null ? "–" : asPercent(p.roof.share) + " " + p.roof.lowest) },
-  { name: "joules × best", number: true, value: (p) => (p.energy ? 1 / p.energy[0] : null), cell: (p) => asRatio(p.energy ? 1 / p.energy[0] : null) },
 ];
 
 const choices = (problems, of) => [["", "all"]].concat([...new Set(problems.map(of))].sort().map((value) => [value, value]));
@@ -24,11 +24,11 @@ function problemsSection(data, state, changed, open) {
   const shown = kColumns.filter(said);
   const body = el("tbody", {});
   const count = el("output", { "aria-live": "polite" });
-  const heads = shown.map((column) => el("th", { scope: "col", class: column.number ? "number" : null, "aria-sort": "none" },
+  const heads = shown.map((column) => el("th", { scope: "col", class: column.class, "aria-sort": "none" },
     el("button", { type: "button", click: () => sortBy(column) }, column.name)));
   let sorted = { column: shown[0], up: true };
   function sortBy(column) {
-    sorted = { column, up: sorted.column === column ? !sorted.up : !column.number };
+    sorted = { column, up: sorted.column === column ? !sorted.up : column.class !== "number" };
     render();
   }
   function render() {
@@ -40,8 +40,8 @@ function problemsSection(data, state, changed, open) {
       return (x < y ? -1 : x > y ? 1 : a.id - b.id) * (sorted.up ? 1 : -1);
     });
     heads.forEach((head, i) => head.setAttribute("aria-sort", shown[i] !== sorted.column ? "none" : sorted.up ? "ascending" : "descending"));
-    body.replaceChildren(...rows.map((p) => el("tr", { "data-id": p.id, "aria-current": p.id === state.problem ? "true" : null },
-      shown.map((c) => el("td", { class: c.number ? "number" : null }, c.cell ? c.cell(p, open) : c.value(p))))));
+    body.replaceChildren(...rows.map((p) => el("tr", { "data-id": p.id, "aria-current": state.chosen && p.id === state.problem ? "true" : null },
+      shown.map((c) => el("td", { class: c.class }, c.cell ? c.cell(p, open) : c.value(p))))));
     count.textContent = `${rows.length} of ${plural(data.problems.length, "problem")}`;
   }
   const set = (name) => (value) => { state[name] = value; render(); changed(); };
