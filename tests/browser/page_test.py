@@ -168,6 +168,12 @@ class Page(*(room.Checks for room in rooms), unittest.TestCase):
                     right, *cells = browser.run(edges, column)
                     self.assertLessEqual(max(cells), right)
 
+    def test_a_comparison_begins_with_what_changed_most(self):
+        self.visit(pages["energy"])
+        rows = browser.run("return [...document.querySelectorAll('#comparison tbody tr')].map((row) => [row.className, row.cells[1].textContent, Math.abs(Math.log(Number(row.cells[2].textContent)))])")
+        self.assertEqual([noise == "noise" for noise, *_ in rows], [change in ("held", "unclear") for _, change, _ in rows])
+        self.assertEqual(rows, sorted(rows, key=lambda row: (row[0] == "noise", -row[2])))
+
     def test_sorts(self):
         self.visit(pages["suite"])
         rows = browser.run(ROWS)

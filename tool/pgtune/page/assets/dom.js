@@ -15,13 +15,13 @@ function fill(node, attributes, children) {
 const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
 const svgEl = (tag, attributes, ...children) => fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-/** A table: columns are {name, number, text, wide, bar}, rows arrays of cells (text or nodes). */
-function simpleTable(caption, columns, rows) {
+/** A table: columns are {name, number, text, wide, bar}, rows arrays of cells (text or nodes), `rowClass` of a row's number. */
+function simpleTable(caption, columns, rows, rowClass = () => null) {
   const kind = (column) => (column.number ? "number" : column.text ? (column.wide ? "text wide" : "text") : column.bar ? "barcell" : null);
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     el("table", {},
       el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col", class: kind(column) }, column.name)))),
-      el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) => el("td", { class: kind(columns[i]) }, cell)))))));
+      el("tbody", {}, rows.map((row, r) => el("tr", { class: rowClass(r) }, row.map((cell, i) => el("td", { class: kind(columns[i]) }, cell)))))));
 }
 
 /** A definition list of [what, text] rows. */

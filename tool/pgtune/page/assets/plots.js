@@ -120,20 +120,21 @@ function comparisonSection(data, pick) {
   const comparison = data.comparison;
   if (!comparison) return null;
   const count = (change) => comparison.rows.filter((row) => row.change === change).length;
-  const order = { faster: 0, slower: 1, unclear: 2, held: 3 };
-  const rows = [...comparison.rows].sort((a, b) => order[a.change] - order[b.change] || b.speed - a.speed);
-  const kinds = ["faster", "slower", "unclear", "held"];
+  const kinds = { faster: { colour: "good", shape: 0 }, slower: { colour: "bad", shape: 4 }, unclear: { colour: "even", shape: 3, hollow: true }, held: { colour: "even", shape: 1, hollow: true } };
+  const noise = (row) => row.change === "unclear" || row.change === "held";
+  const ratio = (row) => data.problems[row.id].ratio / row.before_ratio, effect = (row) => Math.abs(Math.log(ratio(row))) || 0;
+  const rows = [...comparison.rows].sort((a, b) => noise(a) - noise(b) || effect(b) - effect(a));
   return el("section", { id: "comparison" }, el("h2", {}, "Compared with " + comparison.name),
     el("p", {}, `Of ${plural(comparison.rows.length, "problem")} in both: ${count("faster")} faster against the baseline beyond the noise, ${count("slower")} slower, ${count("held")} held, ${count("unclear")} unclear.`),
     el("p", { class: "note" }, "Judged by each session’s own ratio to the baseline’s best, in which clocks and temperature cancel: faster or slower where the two 95 % intervals lie apart by more than the margin of ties."),
     comparison.rows.length === 0 ? null : el("div", { class: "charts" }, pointsFigure({ title: "Speed now over speed before, by size", text: "Above 1 the winner takes less time than the one before.", pick,
       x: kSizeAxis, y: { label: "× before", include: [1] }, rules: [{ y: 1, text: "equal" }],
-      series: kinds.map((kind, i) => ({ name: kind, always: true, colour: [2, 1, 4, 7][i], shape: i, points: comparison.rows.filter((row) => row.change === kind && row.speed !== null)
+      series: Object.entries(kinds).map(([kind, look]) => ({ name: kind, always: true, ...look, points: comparison.rows.filter((row) => row.change === kind && row.speed !== null)
         .map((row) => ({ x: data.problems[row.id].flop, y: row.speed, id: row.id, text: about(data.problems[row.id], `${asRatio(row.speed)} × before: ${kind}`) })) })) })),
-    comparison.rows.length === 0 ? null : simpleTable("What changed", [{ name: "problem" }, { name: "change" }, { name: "before", number: true }, { name: "now", number: true }, { name: "× before", number: true },
+    comparison.rows.length === 0 ? null : simpleTable("What changed", [{ name: "problem" }, { name: "change" }, { name: "ratio, now over before", number: true }, { name: "before", number: true }, { name: "now", number: true }, { name: "× before", number: true },
       { name: "baseline × before", number: true }, { name: "× best before", number: true }, { name: "× best now", number: true }], rows.map((row) => {
       const p = data.problems[row.id];
-      return [el("button", { type: "button", click: () => pick(row.id) }, titleOf(p)), el("span", { class: "change-" + row.change }, row.change), asTime(row.before_us), asTime(p.us), asRatio(row.speed), asRatio(row.baseline),
+      return [el("button", { type: "button", click: () => pick(row.id) }, titleOf(p)), el("span", { class: kinds[row.change].colour }, row.change), asRatio(Number.isFinite(ratio(row)) ? ratio(row) : null), asTime(row.before_us), asTime(p.us), asRatio(row.speed), asRatio(row.baseline),
         `${asRatio(row.before_ratio)} (${asInterval(row.before_low, row.before_high)})`, `${asRatio(p.ratio)} (${asInterval(p.low, p.high)})`];
-    })));
+    }), (i) => (noise(rows[i]) ? "noise" : null)));
 }
