@@ -168,6 +168,12 @@ class Page(*(room.Checks for room in rooms), unittest.TestCase):
                     right, *cells = browser.run(edges, column)
                     self.assertLessEqual(max(cells), right)
 
+    def test_one_problem_is_words_and_not_charts_of_a_point(self):
+        self.visit(pages["one"])
+        self.assertEqual([chart["title"] for chart in browser.run(CHARTS) if chart["marks"] < 2], [])
+        said = browser.run("return document.querySelector('#overview figure').textContent")
+        self.assertRegex(said, r"512x512x512 f32 nn: 1\.\d{3} \(1\.\d{3}–1\.\d{3}\) × cuBLASLt best: faster$")
+
     def test_a_comparison_begins_with_what_changed_most(self):
         self.visit(pages["energy"])
         rows = browser.run("return [...document.querySelectorAll('#comparison tbody tr')].map((row) => [row.className, row.cells[1].textContent, Math.abs(Math.log(Number(row.cells[2].textContent)))])")
@@ -292,6 +298,7 @@ def make_pages():
                PGTUNE_FAKE_UUID="GPU-bbbbbbbb-0000-0000-0000-000000000000", PGTUNE_FAKE_SLOWDOWN="1.04")
     for room in rooms:
         made.update(room.make_pages(pgtune, page_of, folder, made_up))
+    made["one"] = page_of("one", os.path.join(folder, "old.db"), "--shape", "512x512x512")
     made["energy"] = page_of("energy", os.path.join(folder, "new.db"), "--against", os.path.join(folder, "old.db"))
     made["hostile counters"] = page_of("hostile-counters", hostile_counters(os.path.join(folder, "new.db")))
     return made

@@ -24,8 +24,9 @@ function markNode(series, x, y, radius) {
   });
 }
 
-function legendOf(series) {
-  const named = series.filter((s) => s.name && (s.points.length > 0));
+/** `key`: what shapes mean, of whatever colour. */
+function legendOf(series, key = []) {
+  const named = [...series.filter((s) => s.name && s.points.length > 0), ...key.map((entry) => ({ ...entry, colour: "soft", always: true }))];
   if (named.length < 2 && !named.some((s) => s.always)) return null;
   return el("ul", { class: "legend" }, named.map((s) => el("li", {},
     svgEl("svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" },
@@ -72,7 +73,7 @@ function drawablePoints(spec) {
 
 /**
  * The spec of a chart of points: title, text, x and y as {label, log, include, format}, series as {name, colour, shape,
- * hollow, line, step, marks, points: [{x, y, low, high, text, id, label}]}, rules as {y, text}, roofs as {points: [[x, y], [x, y]],
+ * hollow, line, step, marks, points: [{x, y, low, high, text, id, label}]}, key as legendOf() has it, rules as {y, text}, roofs as {points: [[x, y], [x, y]],
  * text, slope, leftwards}: lines, and where along those that slope their text stands, height, and `pick(id)` for a point that was clicked.
  */
 function drawPoints(spec, width) {
@@ -216,5 +217,11 @@ function redrawCharts() {
   }
 }
 
-/** Nothing where there is nothing to draw. */
-const pointsFigure = (spec) => (drawablePoints(spec).length === 0 ? null : figureOf(spec, (width) => drawPoints(spec, width), legendOf(spec.series)));
+/** Nothing where there is nothing to draw, and words where it is one problem's point or two. */
+function pointsFigure(spec) {
+  const points = drawablePoints(spec);
+  if (points.length === 0) return null;
+  const single = points.length === 1 || (points.length === 2 && !spec.roofs && points[0].id !== undefined && points[0].id === points[1].id);
+  if (single) return el("figure", { "data-chart": spec.title }, el("h3", {}, spec.title), points.map((p) => el("p", {}, p.text.replace("\n", ": "))));
+  return figureOf(spec, (width) => drawPoints(spec, width), legendOf(spec.series, spec.key));
+}

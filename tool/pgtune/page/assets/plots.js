@@ -24,7 +24,7 @@ function ratioChart(problems, pick) {
 function pairedChart(title, unit, text, problems, kinds, pick, [axis, size], winner, baseline) {
   const say = (p, value, who) => about(p, `${who}: ${significant(value, 4)} ${unit}`);
   return pointsFigure({
-    title, text, x: axis, y: { label: unit, log: true }, pick,
+    title, text, x: axis, y: { label: unit, log: true }, pick, key: [{ name: "winner", shape: 0 }, { name: baselineOf(problems) + " best", shape: 0, hollow: true }],
     series: [...byKind(problems, kinds, (p) => (baseline(p) === null ? null : { x: size(p), y: baseline(p), id: p.id, text: say(p, baseline(p), p.baseline + " best") }), { hollow: true, always: false, name: "" }),
       ...byKind(problems, kinds, (p) => ({ x: size(p), y: winner(p), id: p.id, text: say(p, winner(p), "winner") }))],
   });
@@ -56,18 +56,18 @@ function rooflineChart(data, problems, kinds, pick) {
   for (const roof of roofs) if (roof.flat) roof.text += ` ${(roof.flat / 1e12).toFixed(0)} TFLOP/s`;
   const points = (intensity, tflops, who) => (p) => (intensity(p) === null || tflops(p) === null ? null : { x: intensity(p), y: tflops(p), id: p.id,
     text: about(p, `${who}: ${significant(tflops(p), 4)} TFLOP/s at ${significant(intensity(p), 3)} FLOP/byte`) + (p.roof.above === undefined ? "" : `\nabove ${p.roof.lowest}’s roof: ${data.texts[p.roof.above]}`) });
+  const drawn = [["baseline best, bytes of DRAM", 0, true, points((p) => (p.roof.base ? p.roof.base[0] : p.roof.dram), (p) => p.base_tflops, "baseline best")],
+    ...levels.map(([name, intensity], i) => [`winner, bytes of ${name}`, [0, 7, 6][i], false, points(intensity, (p) => p.tflops, `winner, bytes of ${name}`)]).reverse()]
+    .filter(([, , , point]) => measured.some((p) => point(p) !== null));
   return pointsFigure({
     title: `Roofline of DRAM, L2${top((c) => c.smem) > 0 ? ", shared memory" : ""} and arithmetic`, height: 430, pick, roofs,
-    text: "Filled: the winner over FLOP per byte of DRAM; stars: the same winner over its bytes through L2; hexagons: over those of shared memory, where they were counted; hollow: the baseline’s best over DRAM. " +
-      "Roofs are what pgtune’s own kernels reached on this GPU. " + (measured.some((p) => p.counters)
+    text: "Roofs are what pgtune’s own kernels reached on this GPU. " + (measured.some((p) => p.counters)
         ? "Bytes are counted by the profiler where a problem has counters, else computed: every operand once, and what the template says of L2."
         : "Bytes are computed, not counted: every operand once, and what the template says of L2.") +
-      (measured.some((p) => p.roof.above !== undefined) ? " Who is above a roof says why where it is pointed at, and in the table." : ""),
+      (measured.some((p) => p.roof.above !== undefined) ? " A point above a roof says why when it is pointed at." : ""),
     x: { label: "FLOP per byte", log: true, include: [low, high], pad: 0 }, y: { label: "TFLOP/s", log: true, include: roofs.flatMap((r) => (r.flat ? [r.flat / 1e12] : [])) },
-    series: [...byKind(measured, kinds, points((p) => (p.roof.base ? p.roof.base[0] : p.roof.dram), (p) => p.base_tflops, "baseline best"), { hollow: true, name: "", always: false }),
-      ...byKind(measured, kinds, points(levels[1][1], (p) => p.tflops, "winner, through L2"), { shape: 7, name: "", always: false }),
-      ...byKind(measured, kinds, points(levels[2][1], (p) => p.tflops, "winner, in shared memory"), { shape: 6, name: "", always: false }),
-      ...byKind(measured, kinds, points(levels[0][1], (p) => p.tflops, "winner"))],
+    key: drawn.map(([name, shape, hollow]) => ({ name, shape, hollow })),
+    series: drawn.flatMap(([who, shape, hollow, point], i) => byKind(measured, kinds, point, { ...(i < drawn.length - 1 ? { name: "", always: false } : {}), ...(shape > 0 ? { shape } : {}), hollow })),
   });
 }
 
@@ -87,12 +87,11 @@ function energyChart(problems, kinds, pick) {
 function chartsOf(data, problems, pick) {
   const kinds = [...new Set(data.problems.map((p) => p.kind))];
   const present = kinds.filter((kind) => problems.some((p) => p.kind === kind));
-  const hollow = `Filled: winner, hollow: ${baselineOf(problems)}’s best.`;
   if (problems.length === 0) return [el("p", {}, "No problem passes the filter.")];
   return [
     rooflineChart(data, problems, kinds, pick),
-    pairedChart("Arithmetic", "TFLOP/s", hollow, problems, kinds, pick, [kSizeAxis, (p) => p.flop], (p) => p.tflops, (p) => p.base_tflops),
-    pairedChart("Memory", "GB/s", hollow + " Bytes of every operand once, over the time.", problems, kinds, pick, [kBytesAxis, (p) => p.bytes], bandwidth, (p) => (p.base_us ? p.bytes / p.base_us / 1e3 : null)),
+    pairedChart("Arithmetic", "TFLOP/s", "", problems, kinds, pick, [kSizeAxis, (p) => p.flop], (p) => p.tflops, (p) => p.base_tflops),
+    pairedChart("Memory", "GB/s", "Bytes of every operand once, over the time.", problems, kinds, pick, [kBytesAxis, (p) => p.bytes], bandwidth, (p) => (p.base_us ? p.bytes / p.base_us / 1e3 : null)),
     energyChart(problems, kinds, pick),
   ].filter((chart) => chart !== null && present.length > 0);
 }
