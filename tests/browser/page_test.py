@@ -127,7 +127,7 @@ class Page(*(room.Checks for room in rooms), unittest.TestCase):
     def test_charts_of_a_suite(self):
         self.look("suite", url=pages["suite"] + "#problem-30", expected={
             "Roofline of DRAM, L2 and arithmetic", "Speed against cuBLASLt’s best, by size", "Arithmetic", "Memory", "Best so far",
-            "The final’s samples", "SM clock", "Temperature"})
+            "The final’s samples", "SM clock"})
 
     def test_charts_of_settled_samples_energy_and_a_comparison(self):
         self.look("energy", {"Roofline of DRAM, L2, shared memory and arithmetic", "Joules against time, both over the baseline’s best", "Time against energy", "Speed now over speed before, by size",
@@ -173,6 +173,20 @@ class Page(*(room.Checks for room in rooms), unittest.TestCase):
         self.assertEqual([chart["title"] for chart in browser.run(CHARTS) if chart["marks"] < 2], [])
         said = browser.run("return document.querySelector('#overview figure').textContent")
         self.assertRegex(said, r"512x512x512 f32 nn: 1\.\d{3} \(1\.\d{3}–1\.\d{3}\) × cuBLASLt best: faster$")
+
+    def test_a_problem_has_its_commands_and_parameters_beside_the_baselines(self):
+        self.visit(pages["settled"])
+        tiles = browser.run("return [...document.querySelectorAll('#problem .tile span')].map((tile) => tile.textContent)")
+        self.assertEqual(len(tiles), 4, tiles)
+        parameters = browser.run("return [...document.querySelectorAll('#problem [aria-label=Parameters] tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
+        self.assertRegex(" ".join(parameters[0]), r"^tile \d+x\d+ \d+x\d+$")
+        commands = browser.run("return document.querySelector('#problem pre').textContent").split("\n")
+        self.assertTrue(commands[0].startswith("pgtune search --shape "), commands)
+        self.assertTrue(commands[1].startswith("pgtune export header --shape "), commands)
+        browser.devtools("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+        browser.run("document.querySelector('.commands button').click()")
+        browser.wait("return document.querySelector('.commands button').textContent === 'Copied'")
+        self.assert_quiet()
 
     def test_a_comparison_begins_with_what_changed_most(self):
         self.visit(pages["energy"])

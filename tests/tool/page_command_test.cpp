@@ -35,6 +35,8 @@ TEST_F(PageTest, HoldsWhatTheDatabaseKnows) {
               1e-4 * best.at("tflops").get<double>());
   EXPECT_EQ(problem.at("verdict"), best.at("verdict"));
   EXPECT_FALSE(problem.at("energy").is_null());
+  EXPECT_THAT(problem.at("commands").dump(), AllOf(HasSubstr("\"pgtune search --shape 256x256x256 "),
+                                                   HasSubstr("\"pgtune export header --shape 256x256x256 ")));
   EXPECT_EQ(problem.at("search").at("tried"), 10);
   EXPECT_EQ(problem.at("search").at("timed"), 9);
   const json names = [&] {

@@ -84,13 +84,14 @@ db::PastTrialRow past(const std::string& key, double time_s, Outcome outcome = {
 
 TEST(SearchData, TellsHowTheSearchWent) {
   SharedTexts texts;
-  const std::vector<db::PastTrialRow> history{
+  std::vector<db::PastTrialRow> history{
       past("BM=8,COPY=ldg", 4e-6), past("BM=64,COPY=ldg", 0, {OutcomeKind::kInvalid, "too large"}),
       past("BM=16,COPY=ldg", 5e-6, {}, true), past("BM=8,COPY=tma", 3e-6), past("BM=16,COPY=tma", 6e-6)};
+  for (std::size_t i = 0; i < history.size(); ++i) history[i].recorded_at_ms = 1000 * static_cast<std::int64_t>(i + 1);
   const json data = search_data(history, 100, texts);
   EXPECT_EQ(data.at("tried"), 5);
   EXPECT_EQ(data.at("timed"), 4);
-  EXPECT_EQ(data.at("progress"), (json{{1, 4}, {4, 3}}));
+  EXPECT_EQ(data.at("progress"), (json{{1, 4, 1000}, {4, 3, 4000}}));
   const json& space = data.at("spaces").at(0);
   EXPECT_EQ(space.at("template"), "tiny");
   // Numbers by size, not by letters; BM alone matters.

@@ -157,6 +157,7 @@ json page_data(const Context& context, const PageContent& content) {
     const StoredResult& result = *point.result;
     const db::RowId session = result.row.session;
     json problem = problem_data(result, point, texts);
+    problem["started"] = sessions.at(session).started_at;
     problem["group"] = group_of.at(&result);
     problem["ceilings"] = point.ceilings ? json(ceilings_number(*point.ceilings, ceilings)) : json(nullptr);
     problem["facts"] = judgement_data(result, texts);

@@ -61,21 +61,21 @@ struct PageContent {
 // The page's data of one search: the best time over the trials, the variants with their parameters, the importance of
 // parameters, and the failures.
 
-/// {"tried", "timed", "progress": [[number of the trial, us], ...], "spaces": [one a template that has timed variants],
-/// "outcomes": [[kind, reason, count], ...]}. A space is {"template", "timed", "parameters": [["NAME=value,value,...",
-/// importance], ...], "rows": [[us, cut, index of each parameter's value...], ...]}: parameters that take several
-/// values among the timed variants, the most important first, and of the variants the fastest and then others evenly,
-/// as many as `variant_limit`. Reasons and parameters are numbers in `texts`.
+/// {"tried", "timed", "progress": [[number of the trial, us, Unix time in ms], ...], "spaces": [one a template that has
+/// timed variants], "outcomes": [[kind, reason, count], ...]}. A space is {"template", "timed", "parameters":
+/// [["NAME=value,value,...", importance], ...], "rows": [[us, cut, index of each parameter's value...], ...]}:
+/// parameters that take several values among the timed variants, the most important first, and of the variants the
+/// fastest and then others evenly, as many as `variant_limit`. Reasons and parameters are numbers in `texts`.
 [[nodiscard]] nlohmann::json search_data(const std::vector<db::PastTrialRow>& history, std::size_t variant_limit,
                                          SharedTexts& texts);
 
-// The page's data of a final over time: the samples of the winner, its runner-up and cuBLASLt, with clock, temperature
+// What the page shows of a final over time: the samples of the winner, its runner-up and cuBLASLt, with clock
 // and power.
 
-/// [{"name", "stage", "positions", "place": [...], "us": [...], "mhz": [...], "c": [...], "w": [...]}, ...], one a
+/// [{"name", "stage", "positions", "place": [...], "us": [...], "mhz": [...], "w": [...]}, ...], one a
 /// contender and stage (final, confirm). "place" counts a stage's samples in the order in which they were taken, from
-/// 0, and a round has "positions" of them. With more rounds than `round_limit` only every second, third, ... is
-/// included. "mhz", "c" and "w" are left out if no sample has them.
+/// 0, and a round has "positions" of them. Of more rounds than `round_limit` every second, third, ... is told. "mhz"
+/// and "w" are left out where no sample has them.
 [[nodiscard]] nlohmann::json sample_data(const StoredResult& result, const std::vector<db::ContenderSamplesRow>& rounds,
                                          int round_limit);
 

@@ -81,10 +81,10 @@ json roof_data(const RooflinePoint& point, SharedTexts& texts) {
   return data;
 }
 
-/// Of the baseline's best algorithm as variants are screened, which is what their screening times are beside.
-double screened_baseline_s(const BaselineReport& baseline) {
+/// The baseline's best algorithm, with its time as variants are screened; of no name where there is none.
+AlgorithmReport best_algorithm(const BaselineReport& baseline) {
   const auto best = static_cast<std::size_t>(baseline.best);
-  return best < baseline.algorithms.size() ? baseline.algorithms[best].time_s : 0;
+  return best < baseline.algorithms.size() ? baseline.algorithms[best] : AlgorithmReport{};
 }
 
 std::string marks(const StoredResult& result) { return std::string(is_recorded(result) ? "*" : ""); }
@@ -115,6 +115,7 @@ json problem_data(const StoredResult& result, const RooflinePoint& point, Shared
   const session::Answer& answer = result.answer;
   const session::RankedVariant& best = answer.best();
   const SpeedFigures figures = speed_figures(result);
+  const AlgorithmReport base_algorithm = best_algorithm(answer.baseline);
   const double baseline_s = answer.baseline_best_s;
   return {{"title", problem.title()},
           {"marks", marks(result)},
@@ -129,7 +130,8 @@ json problem_data(const StoredResult& result, const RooflinePoint& point, Shared
           {"tflops", compact(best.tflops)},
           {"base_us", compact_positive(baseline_s * kMicro)},
           {"base_tflops", baseline_s > 0 ? compact(problem.flops() / baseline_s / kTeraflop) : json(nullptr)},
-          {"base_screened_us", compact_positive(screened_baseline_s(answer.baseline) * kMicro)},
+          {"base_screened_us", compact_positive(base_algorithm.time_s * kMicro)},
+          {"base_algorithm", texts.number_of(base_algorithm.description)},
           {"first_us", compact_positive(answer.baseline_first_s * kMicro)},
           {"ratio", compact_positive(best.ratio_to_baseline)},
           {"low", compact_positive(best.ratio_low)},
@@ -137,6 +139,9 @@ json problem_data(const StoredResult& result, const RooflinePoint& point, Shared
           {"first_ratio", compact_positive(figures.percent_of_first / 100)},
           {"verdict", verdict_word(best, answer.from_final)},
           {"finished", result.row.finished_at},
+          {"commands",
+           {fmt::format("pgtune search {}{}", problem_options(result), condition_options(result)),
+            fmt::format("pgtune export header {} -o best.hpp", problem_options(result))}},
           {"base_mhz", compact_positive(answer.baseline_clock_hz / kMicro, 4)},
           {"base_mj", compact_positive(energy_j(answer.baseline_energy, answer.baseline_settled_energy) * kMilli)},
           {"energy", energy_ratio(best)},
@@ -193,7 +198,6 @@ json provenance_data(const StoredResult& result, const db::SessionRow& session, 
   facts.add("pgtune", program.version);
   facts.add("host", program.host_os);
   facts.add("session", session.uid);
-  facts.add("started", session.started_at);
   facts.add("command", session.command_line);
   facts.add("seed", std::to_string(session.seed));
   facts.add("template", fmt::format("{}, {}", result.row.variant_origin.name, result.row.variant_origin.content_hash));

@@ -57,14 +57,12 @@ class Series {
     places_.push_back(place);
     times_.push_back(compact(sample.per_launch_s() * 1e6));
     add_to(clocks_, sample.sm_clock_hz > 0 ? std::optional(sample.sm_clock_hz / 1e6) : std::nullopt, has_clocks_);
-    add_to(temperatures_, sample.temperature_c, has_temperatures_);
     add_to(powers_, sample.power_w, has_powers_);
   }
   [[nodiscard]] json data(const std::string& name, Stage stage, int positions) const {
     json out = {
         {"name", name}, {"stage", to_string(stage)}, {"positions", positions}, {"place", places_}, {"us", times_}};
     if (has_clocks_) out["mhz"] = clocks_;
-    if (has_temperatures_) out["c"] = temperatures_;
     if (has_powers_) out["w"] = powers_;
     return out;
   }
@@ -74,9 +72,8 @@ class Series {
     values.push_back(value ? compact(*value, 4) : json(nullptr));
     any = any || value.has_value();
   }
-  json places_ = json::array(), times_ = json::array(), clocks_ = json::array(), temperatures_ = json::array(),
-       powers_ = json::array();
-  bool has_clocks_ = false, has_temperatures_ = false, has_powers_ = false;
+  json places_ = json::array(), times_ = json::array(), clocks_ = json::array(), powers_ = json::array();
+  bool has_clocks_ = false, has_powers_ = false;
 };
 
 }  // namespace

@@ -163,7 +163,7 @@ json search_data(const std::vector<db::PastTrialRow>& history, std::size_t varia
     by_template[trial.variant.origin.name].push_back({&trial.variant, time_s, trial.report.cut});
     if (best_s > 0 && time_s >= best_s) continue;
     best_s = time_s;
-    progress.push_back({i + 1, compact(time_s * kMicroseconds)});
+    progress.push_back({i + 1, compact(time_s * kMicroseconds), history[i].recorded_at_ms});
   }
   json spaces = json::array();
   // Each template's share of the limit is proportional to its number of timed variants.

@@ -9,9 +9,7 @@
 
 #include "db/queries/records.hpp"
 #include "db/queries/stored_records.hpp"
-#include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
-#include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
@@ -40,23 +38,8 @@ std::string settled_joules_text(const StoredResult& result) {
   return settled_energy_text(*answer.best().settled_energy, *answer.baseline_settled_energy, baseline_name(answer));
 }
 
-/// Options that make a search measure under a result's conditions.
-std::string condition_options(const Conditions& conditions) {
-  const Conditions usual;
-  std::string options;
-  if (conditions.regime != usual.regime) options += fmt::format(" --regime {}", to_string(conditions.regime));
-  if (conditions.l2 != usual.l2) options += fmt::format(" --l2 {}", to_string(conditions.l2));
-  if (conditions.data != usual.data) options += fmt::format(" --data {}", to_string(conditions.data));
-  if (conditions.data_seed != usual.data_seed) options += fmt::format(" --data-seed {}", conditions.data_seed);
-  if (conditions.locked_sm_clock_hz > 0)
-    options += fmt::format(" --lock-clocks={:.0f}", conditions.locked_sm_clock_hz / 1e6);
-  return options;
-}
-
 std::string measure_command(const StoredResult& result) {
-  const std::string selector = Catalogue().selector_of(result.row.variant_origin.name, result.problem);
-  return fmt::format("pgtune bench {}{} --power", problem_options_text(result.problem, selector),
-                     condition_options(conditions_of(result)));
+  return fmt::format("pgtune bench {}{} --power", problem_options(result), condition_options(result));
 }
 
 /// Speed and energy of the winner against cuBLASLt's best: both drew on the same power budget, turn by turn.

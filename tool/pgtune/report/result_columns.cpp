@@ -10,7 +10,9 @@
 #include <string>
 #include <tuple>
 
+#include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/result_json.hpp"
@@ -28,6 +30,22 @@ Conditions conditions_of(const StoredResult& result) {
                                    "again with --force to replace it.",
                                    result.row.session, result.row.problem_key, conditions.error().message));
   return *conditions;
+}
+
+std::string problem_options(const StoredResult& result) {
+  return problem_options_text(result.problem, Catalogue().selector_of(result.row.variant_origin.name, result.problem));
+}
+
+std::string condition_options(const StoredResult& result) {
+  const Conditions conditions = conditions_of(result), usual;
+  std::string options;
+  if (conditions.regime != usual.regime) options += fmt::format(" --regime {}", to_string(conditions.regime));
+  if (conditions.l2 != usual.l2) options += fmt::format(" --l2 {}", to_string(conditions.l2));
+  if (conditions.data != usual.data) options += fmt::format(" --data {}", to_string(conditions.data));
+  if (conditions.data_seed != usual.data_seed) options += fmt::format(" --data-seed {}", conditions.data_seed);
+  if (conditions.locked_sm_clock_hz > 0)
+    options += fmt::format(" --lock-clocks={:.0f}", conditions.locked_sm_clock_hz / 1e6);
+  return options;
 }
 
 std::vector<std::string> result_columns() {

@@ -14,6 +14,12 @@ namespace pgtune::tool {
 /// The conditions of a result. Throws CommandError (database) for a row without them.
 [[nodiscard]] Conditions conditions_of(const StoredResult& result);
 
+/// "--shape 512x512x512 --dtype bf16": options that name its problem, and its template where no search takes it
+/// unasked.
+[[nodiscard]] std::string problem_options(const StoredResult& result);
+/// " --regime burst --l2 warm": options that ask for its conditions; empty for the usual ones.
+[[nodiscard]] std::string condition_options(const StoredResult& result);
+
 /// Columns of a CSV table and one result's cells for them.
 [[nodiscard]] std::vector<std::string> result_columns();
 [[nodiscard]] std::vector<std::string> result_cells(const StoredResult& result);

@@ -1,4 +1,4 @@
-// One problem: its finalists, how the search went, the final's samples, failures, machine code, provenance.
+// One problem: what is said of it and why, how the search and the final went, its finalists and parameters, failures, provenance.
 
 /** Rows of "ranking" as objects. */
 const finalistsOf = (data, p) => p.ranking.map((row, place) => Object.fromEntries(data.ranking_columns.map((name, i) => [name, row[i]]).concat([["place", place]])));
@@ -16,15 +16,20 @@ function finalistsTable(data, p) {
   return [simpleTable("Finalists", columns, rows), energy && finalists.some((f) => f.pareto) ? el("p", { class: "note" }, "● on the Pareto front: no finalist is both faster and needs less energy.") : null];
 }
 
+/** Screening times over the time of the search, and apart from them what the final said. */
 function progressChart(p) {
   const steps = p.search.progress;
   if (steps.length === 0) return null;
-  const rules = [];
-  if (p.base_screened_us) rules.push({ y: p.base_screened_us, text: p.baseline + " best, screened alike" });
+  const begun = Date.parse(p.started), seconds = (ms) => Math.max(0, (ms - begun) / 1000);
+  const end = Math.max(1, seconds(Date.parse(p.finished)), seconds(steps[steps.length - 1][2]));
+  const settled = (name, us, more) => ({ name: name + " in the final", ...more, points: us ? [{ x: end, y: us, text: `${name} in the final: ${asTime(us)}` }] : [] });
   return pointsFigure({
-    title: "Best so far", text: `Short screening times over the ${plural(p.search.tried, "variant")} tried, ${p.search.timed} of them timed. The final, not screening, decides who wins: its times are the table’s.`,
-    x: { label: "variants tried", include: [1, p.search.tried], format: (v) => (Number.isInteger(v) ? String(v) : "") }, y: { label: "time", format: asTimeTick, include: p.base_screened_us ? [p.base_screened_us] : [] }, rules,
-    series: [{ name: "best so far", line: true, step: true, until: p.search.tried, points: steps.map(([tried, us]) => ({ x: tried, y: us, text: `variant ${tried}: ${asTime(us)}` })) }],
+    title: "Best so far", text: `${plural(p.search.tried, "variant")} tried, ${p.search.timed} timed. Screening samples are short: compare the line with the dashed one, which was screened alike. The final decides.` +
+      (steps[0][2] < begun ? " Variants of an earlier search stand at 0." : ""),
+    x: { label: "seconds of the search", include: [0, end] }, y: { label: "time of a launch", format: asTimeTick, include: p.base_screened_us ? [p.base_screened_us] : [] },
+    rules: p.base_screened_us ? [{ y: p.base_screened_us, text: p.baseline + " best, screened alike" }] : [],
+    series: [{ name: "screening", line: true, step: true, until: end, points: steps.map(([tried, us, ms]) => ({ x: seconds(ms), y: us, text: `variant ${tried}: ${asTime(us)}` })) },
+      settled("winner", p.us, { colour: 1, shape: 3 }), settled(p.baseline + " best", p.base_us, { colour: 1, shape: 1, hollow: true })],
   });
 }
 
@@ -125,7 +130,6 @@ function sampleFigures(p) {
   return [
     chart("The final’s samples", "us", "time of a launch", asTimeTick, "In the order in which they were taken: within a round all take turns."),
     chart("SM clock", "mhz", "MHz", (v) => significant(v, 4) , "Measured on the GPU, over each sample."),
-    chart("Temperature", "c", "°C", (v) => significant(v, 3), "At the end of each sample."),
     chart("Power", "w", "W", (v) => significant(v, 3), "Mean over each settled sample."),
   ];
 }
@@ -136,10 +140,30 @@ function outcomesTable(data, p) {
     p.search.outcomes.map(([kind, reason, count]) => [kind, data.texts[reason], count, bar(count / total)]));
 }
 
-function machineCode(data, p) {
-  const winner = finalistsOf(data, p)[0];
-  return factList([["template", p.template], ["variant", data.texts[p.variant].replaceAll(",", " ")], ["registers", `${winner.registers} a thread`], ["shared memory", winner.smem === null ? "not known" : `${asBytes(winner.smem)} a CTA`],
+/** What the winner and the baseline's best both have, side by side, and what only one has. */
+function parametersTable(data, p) {
+  const own = new Map(data.texts[p.variant].split(",").map((part) => part.split("=", 2)));
+  const take = (...names) => (names.every((name) => own.has(name)) ? names.map((name) => { const value = own.get(name); own.delete(name); return value; }).join("x") : "");
+  const algorithm = data.texts[p.base_algorithm];
+  const theirs = new Map(algorithm.startsWith("algorithm ") ? algorithm.split(", ").map((part) => part.split(/ (.*)/, 2)) : algorithm ? [["algorithm", algorithm]] : []);
+  const shared = [["tile", take("BM", "BN")], ["stages", take("STAGES")], ["split-K", take("SPLIT_K")], ["cluster", take("CLUSTER_M", "CLUSTER_N", "CLUSTER_K")]];
+  const rows = shared.map(([name, value]) => [name, value, theirs.get(name) || ""]).filter(([, a, b]) => a || b);
+  const others = [...theirs].filter(([name]) => !shared.some(([other]) => other === name)).map(([name, value]) => [name, "", value]);
+  return simpleTable("Parameters", [{ name: "parameter" }, { name: p.template, text: true, wide: true }, { name: p.baseline + " best", text: true }],
+    [...rows, ...others, ["others", [...own].map(([name, value]) => name + "=" + value).join(" "), ""]]);
+}
+
+function machineCode(p, winner) {
+  return factList([["registers", `${winner.registers} a thread`], ["shared memory", winner.smem === null ? "not known" : `${asBytes(winner.smem)} a CTA`],
     ["spills", winner.spill === 0 ? "none" : `${winner.spill} bytes a thread`], ["stack frame", winner.local === 0 ? "none" : `${winner.local} bytes a thread`], ...(p.cubin ? [["cubin", p.cubin]] : [])]);
+}
+
+/** The commands that search it again and export it, with a button that copies them. */
+function commandsOf(p) {
+  const text = p.commands.join("\n"), shown = el("pre", { tabindex: "0", "aria-label": "Commands" }, text);
+  const copy = () => (navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject()).then(() => { button.textContent = "Copied"; }, () => getSelection().selectAllChildren(shown));
+  const button = el("button", { type: "button", click: copy }, "Copy");
+  return el("div", { class: "commands" }, shown, button);
 }
 
 /** The winner's counters beside the baseline's, and what they say. */
@@ -154,19 +178,25 @@ function countersOf(data, p) {
 }
 
 function detailOf(data, p) {
-  const roof = p.roof.share === null ? [] : [el("div", { class: "tile" }, el("b", {}, asPercent(p.roof.share)), el("span", {}, "of what " + p.roof.lowest + " allows" + (p.roof.above === undefined ? "" : ": " + data.texts[p.roof.above])))];
   const tile = (value, what) => el("div", { class: "tile" }, el("b", {}, value), el("span", {}, what));
+  const texts = (name) => p.facts.filter(([what]) => what === name).map(([, text]) => data.texts[text]);
+  const dram = p.roof.lowest === "DRAM" || p.flop === 0;
   return [
     el("h2", { tabindex: "-1", id: "problem-title" }, titleOf(p)),
+    el("p", { class: "headline " + verdictClass(p.verdict) }, texts("verdict")),
     el("p", { class: "note" }, data.groups[p.group].headline),
-    el("div", { class: "tiles" }, tile(asTime(p.us), "a launch"), p.flop > 0 ? tile(significant(p.tflops, 4), "TFLOP/s") : null, tile(bandwidth(p).toFixed(0), "GB/s"), tile(asRatio(p.ratio), `× ${p.baseline} best`), tile(p.verdict, "verdict"), roof),
-    factList(p.facts.map(([what, text]) => [what, data.texts[text]])),
-    el("h3", {}, "Finalists"), finalistsTable(data, p),
+    el("div", { class: "tiles" }, tile(asRatio(p.ratio), `× ${p.baseline} best (${asInterval(p.low, p.high)})`), tile(asTime(p.us), "a launch"), tile(dram ? bandwidth(p).toFixed(0) : significant(p.tflops, 4), dram ? "GB/s" : "TFLOP/s"),
+      p.roof.share === null ? null : tile(asPercent(p.roof.share), "of what " + p.roof.lowest + " allows" + (p.roof.above === undefined ? "" : ": " + data.texts[p.roof.above]))),
+    el("p", {}, texts("why").join(" ")),
+    factList(p.facts.filter(([what]) => !["verdict", "why", "regime"].includes(what)).map(([what, text]) => [what, data.texts[text]])),
+    commandsOf(p),
     el("h3", {}, "Search and final"),
-    el("div", { class: "charts" }, [progressChart(p), paretoChart(data, p), variantsFigures(data, p), ...sampleFigures(p)].filter(Boolean)),
+    el("div", { class: "charts" }, [progressChart(p), ...sampleFigures(p), paretoChart(data, p)].filter(Boolean)),
+    el("h3", {}, "Finalists"), finalistsTable(data, p),
+    el("h3", {}, "Parameters"), parametersTable(data, p), machineCode(p, finalistsOf(data, p)[0]),
     ...countersOf(data, p),
+    el("h3", {}, "Variants"), el("div", { class: "charts" }, variantsFigures(data, p)),
     el("h3", {}, "Outcomes"), outcomesTable(data, p),
-    el("h3", {}, "Machine code of the winner"), machineCode(data, p),
-    el("h3", {}, "Provenance"), factList([...p.provenance.map(([what, text]) => [what, data.texts[text]]), ["finished", p.finished]]),
+    el("h3", {}, "Provenance"), factList([...p.provenance.map(([what, text]) => [what, data.texts[text]]), ["started", p.started], ["finished", p.finished]]),
   ];
 }
