@@ -111,6 +111,14 @@ class Page(*(room.Checks for room in rooms), unittest.TestCase):
                 self.assertEqual(chart["overlaps"], [])
                 self.assertEqual(chart["outside"], [])
 
+    def check_accessibility(self):
+        if axe is None:
+            return
+        browser.devtools("Runtime.evaluate", expression=axe)  # the policy lets no script of the page load it
+        found = browser.devtools("Runtime.evaluate", awaitPromise=True, returnByValue=True, expression="axe.run().then((found) =>"
+                                 " found.violations.map((rule) => [rule.impact, rule.id, rule.nodes.map((node) => node.html.slice(0, 200))]))")
+        self.assertEqual(found["result"]["value"], [])
+
     def look(self, name, expected, url=None):
         url = url or pages[name]
         for width in (1280, 400):
@@ -120,6 +128,7 @@ class Page(*(room.Checks for room in rooms), unittest.TestCase):
                     self.check_charts(expected)
                     # What is wider than the window scrolls by itself, not the page.
                     self.assertLessEqual(browser.run("return document.documentElement.scrollWidth"), width)
+                    self.check_accessibility()
                     browser.run("window.scrollTo(0, 0)")
                     browser.screenshot(os.path.join(options.out, f"{name}-{width}-{'dark' if dark else 'light'}.png"))
                     self.assert_quiet()
@@ -318,6 +327,12 @@ def make_pages():
     return made
 
 
+def find_axe():
+    """The source of axe-core, as a package of PyPI bundles it; None where that is not installed."""
+    package = importlib.util.find_spec("axe_playwright_python")
+    return pathlib.Path(package.origin).with_name("axe.min.js").read_text(encoding="utf-8") if package else None
+
+
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--pgtune", required=True)
 parser.add_argument("--fake-worker", required=True)
@@ -329,6 +344,8 @@ programs = find_browser()
 if not programs:
     print("page_test: skipped: no Chromium with its driver here (Debian: apt-get install chromium chromium-driver)")
     sys.exit(3)
+axe = find_axe()
+print("page_test: " + ("with axe-core" if axe else "without axe-core (pip install --no-deps axe-playwright-python)"))
 os.makedirs(options.out, exist_ok=True)
 folder = tempfile.mkdtemp(prefix="pgtune-page-")
 try:

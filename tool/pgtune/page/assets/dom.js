@@ -20,7 +20,7 @@ function simpleTable(caption, columns, rows, rowClass = () => null) {
   const kind = (column) => (column.number ? "number" : column.text ? (column.wide ? "text wide" : "text") : column.bar ? "barcell" : null);
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     el("table", {},
-      el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col", class: kind(column) }, column.name)))),
+      el("thead", {}, el("tr", {}, columns.map((column) => el(column.name ? "th" : "td", { scope: column.name ? "col" : null, class: kind(column) }, column.name)))),
       el("tbody", {}, rows.map((row, r) => el("tr", { class: rowClass(r) }, row.map((cell, i) => el("td", { class: kind(columns[i]) }, cell)))))));
 }
 
