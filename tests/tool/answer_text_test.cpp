@@ -4,9 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <map>
 
-#include "tests/tool/store_fixture.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tool/pgtune/report/speed_report.hpp"
@@ -96,6 +95,23 @@ TEST(VerdictExplanation, WithoutAFinalThereIsNone) {
   EXPECT_THAT(explain_verdict(answer, {}).front(), HasSubstr("before its final was whole"));
 }
 
+TEST(AnswerText, AVerdictHasAColour) {
+  session::Answer answer;
+  answer.from_final = true;
+  const std::map<Verdict, Style> styles{{Verdict::kFaster, Style::kGood},
+                                        {Verdict::kFasterThroughPower, Style::kGood},
+                                        {Verdict::kSlower, Style::kBad},
+                                        {Verdict::kTie, Style::kPlain},
+                                        {Verdict::kUnclear, Style::kUnclear}};
+  for (const auto& [verdict, style] : styles) {
+    answer.ranking = {best_of(verdict, 0.9, 1, 1.1)};
+    EXPECT_EQ(verdict_style(answer), style);
+  }
+  answer.from_final = false;
+  answer.ranking = {best_of(Verdict::kFaster, 1.1, 1.2, 1.3)};
+  EXPECT_EQ(verdict_style(answer), Style::kUnclear);
+}
+
 TEST(AnswerText, ScreeningAloneProvesNothing) {
   EXPECT_THAT(verdict_text(best_of(Verdict::kFaster, 1.2, 1.2, 1.2), 0.003, false),
               AllOf(StartsWith("none"), Not(HasSubstr("faster"))));
@@ -154,10 +170,10 @@ TEST(SamplingText, NothingWithoutAFinal) {
 
 TEST(AnswerFacts, JoulesOfSettledSamplesWithTheirOrigin) {
   session::Answer answer = sampled(Sampling::kSettled);
-  EXPECT_THAT(answer_facts(answer, {}), Not(HasSubstr("joules")));
+  EXPECT_THAT(energy_facts(answer), Not(HasSubstr("joules")));
   answer.ranking.front().settled_energy = session::SettledEnergy{8, 700, 0.2e-3, 0.1401, 0.1395, 0.1407};
   answer.baseline_settled_energy = session::SettledEnergy{8, 690, 0.21e-3, 0.1449, 0.1445, 0.1453};
-  EXPECT_THAT(answer_facts(answer, {}),
+  EXPECT_THAT(energy_facts(answer),
               AllOf(HasSubstr("joules    140.1 mJ (139.5 to 140.7) per launch, 0.967 of cuBLASLt's 144.9 mJ:\n"),
                     HasSubstr("power times time of 8 settled samples\n")))
       << "too few pairs for an interval of the ratio";
@@ -165,7 +181,7 @@ TEST(AnswerFacts, JoulesOfSettledSamplesWithTheirOrigin) {
   energy.ratio_to_baseline = 1 / 0.967;
   energy.ratio_low = 1 / 0.971;
   energy.ratio_high = 1 / 0.963;
-  EXPECT_THAT(answer_facts(answer, {}),
+  EXPECT_THAT(energy_facts(answer),
               HasSubstr("joules    140.1 mJ (139.5 to 140.7) per launch, 0.967 (0.963 to 0.971) of"));
 }
 

@@ -166,6 +166,10 @@ TEST(Quantity, ReadsWell) {
   EXPECT_EQ(duration_text(0.85), "850 ms");
   EXPECT_EQ(duration_text(59.6), "1m00s");
   EXPECT_EQ(duration_text(7500), "2h05m");
+  EXPECT_EQ(count_text(999), "999");
+  EXPECT_EQ(count_text(16950912), "16,950,912");
+  EXPECT_EQ(count_text(17250000000), "17.2 billion");
+  EXPECT_EQ(count_text(368408396773824), "368 trillion");
   EXPECT_EQ(milliseconds_text(2.7123e-3), "2.712");
   EXPECT_EQ(milliseconds_text(12.34567e-6), "0.01235");
   EXPECT_EQ(milliseconds_text(0), "-");

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "db/database.hpp"
+#include "db/queries/queries.hpp"
 #include "db/upkeep/merge.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
@@ -79,7 +80,9 @@ ExitCode print_recorded(Context& context, const SearchTask& task, const DeviceCh
                                     options.session.objective, choice.info.name);
     if (recorded) {
       db::store_recorded(*recorded->recording, recorded->result.row.session, database);
-      const SearchOutcome outcome = outcome_of(std::move(*recorded), task, choice);
+      const auto ceilings = db::find_ceilings(*recorded->recording, recorded->result.device);
+      SearchOutcome outcome = outcome_of(std::move(*recorded), task, choice);
+      outcome.ceilings = ceilings;
       results.add([&] { return result_text(outcome, terminal); }, [&] { return result_json(outcome); });
       continue;
     }
@@ -189,7 +192,8 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
                                 session.conditions,
                                 session::result_from_store(std::move(found[i])),
                                 options.database,
-                                std::move(counters[i])};
+                                std::move(counters[i]),
+                                db::find_ceilings(database, *info)};
     code = worse(code, show_result(context.terminal(), results, outcome, std::nullopt));
   }
   return code;
@@ -241,6 +245,7 @@ ExitCode search(Context& context, const SearchTask& task, const std::vector<Devi
                           run.search(problem, templates),
                           task.measuring.database};
     outcome.problem = with_counts(std::move(outcome.problem), outcome.result.baseline.counts);
+    outcome.ceilings = run.ceilings();
     if (const auto& answer = outcome.result.answer; task.counters && answer && !run.signals().exit_code()) {
       std::vector<ContenderCounters> contenders = compared_contenders(*answer, outcome.result.baseline, 1);
       if (outcome.result.from_store) outcome.counters = run.stored_counters(problem, templates, contenders);

@@ -2,6 +2,7 @@
 // `pgtune show`: the best variant for each problem in the database.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -115,10 +116,17 @@ class ShowCommand final : public Command {
         fmt::format("{:.4g} ms  {:.{}f} {}  {} of {}'s best", best.time_s * 1e3, result.problem.speed(best.time_s),
                     result.problem.speed_unit() == kFlopsUnit ? 1 : 0, result.problem.speed_unit(),
                     ratio_text(best.ratio_to_baseline, best.ratio_low, best.ratio_high), baseline_name(result.answer)));
-    print_wrapped(terminal, verdict_text(best, result.answer.floor.margin, result.answer.from_final,
-                                         baseline_name(result.answer)));
+    print_wrapped(
+        terminal,
+        verdict_text(best, result.answer.floor.margin, result.answer.from_final, baseline_name(result.answer)),
+        verdict_style(result.answer));
     for (const OtherBaseline& other : result.answer.baseline.others) print_wrapped(terminal, beside_text(other));
-    for (const std::string& note : session::check_notes(result.problem)) print_wrapped(terminal, "note: " + note);
+    print_wrapped(terminal, "noise: " + noise_text(result.answer.floor));
+    std::vector<std::string> notes = result.answer.notes;
+    for (std::string& note : session::check_notes(result.problem)) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+    }
+    for (const std::string& note : notes) print_wrapped(terminal, "note: " + note);
     if (explain_) {
       for (const std::string& step : explain_verdict(result.answer, conditions))
         print_wrapped(terminal, "why: " + step);
@@ -131,11 +139,11 @@ class ShowCommand final : public Command {
     terminal.print("\n");
   }
 
-  /// Indents each line by two blanks, continuations by four.
-  static void print_wrapped(Terminal& terminal, const std::string& text) {
+  /// Two blanks in front of each line, two more where a line goes on.
+  static void print_wrapped(Terminal& terminal, const std::string& text, Style style = Style::kPlain) {
     const char* indent = "  ";
     for (const std::string& line : wrap_text(text, kTextWidth - 4)) {
-      terminal.print(fmt::format("{}{}\n", indent, line));
+      terminal.print(fmt::format("{}{}\n", indent, terminal.styled(style, line)));
       indent = "    ";
     }
   }

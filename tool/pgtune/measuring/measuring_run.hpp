@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "db/queries/queries.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/terminal/live_line.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
@@ -49,6 +50,8 @@ class MeasuringRun {
   /// The number of workers in the shared pool.
   [[nodiscard]] std::size_t compile_workers() const { return shared_.compile->workers(); }
   [[nodiscard]] session::Store& store() { return store_; }
+  /// What the device reached at most, where the database knows.
+  [[nodiscard]] std::optional<Ceilings> ceilings() const { return db::find_ceilings(database_, choice_.info); }
   [[nodiscard]] const StopSignals& signals() const { return shared_.signals; }
   /// The lock's note; empty if there is none.
   [[nodiscard]] std::string clock_note() const { return guard_ ? guard_->note() : std::string(); }

@@ -44,6 +44,27 @@ std::string_view verdict_word(const session::RankedVariant& ranked, bool from_fi
   return from_final ? to_string(ranked.verdict) : "none";
 }
 
+std::string short_verdict(const session::Answer& answer) {
+  const bool by_power = answer.from_final && answer.best().verdict == stats::Verdict::kFasterThroughPower;
+  return by_power ? "by power" : std::string(verdict_word(answer.best(), answer.from_final));
+}
+
+Style verdict_style(const session::Answer& answer) {
+  if (!answer.from_final) return Style::kUnclear;
+  switch (answer.best().verdict) {
+    case stats::Verdict::kFaster:
+    case stats::Verdict::kFasterThroughPower:
+      return Style::kGood;
+    case stats::Verdict::kSlower:
+      return Style::kBad;
+    case stats::Verdict::kUnclear:
+      return Style::kUnclear;
+    case stats::Verdict::kTie:
+      break;
+  }
+  return Style::kPlain;
+}
+
 std::string verdict_text(const session::RankedVariant& best, double margin, bool from_final,
                          std::string_view baseline) {
   if (!from_final) return "none: the times are from screening, the final is not whole";
@@ -157,11 +178,9 @@ std::string energy_table(const Problem& problem, const session::Answer& answer) 
   return out + '\n';
 }
 
-std::string answer_facts(const session::Answer& answer, const Conditions& conditions) {
+std::string energy_facts(const session::Answer& answer) {
   std::string out;
   const session::RankedVariant& best = answer.best();
-  out += fact("verdict", verdict_text(best, answer.floor.margin, answer.from_final, baseline_name(answer)));
-  out += fact("cycles", cycles_text(best, answer.floor.margin, baseline_name(answer)));
   if (best.energy && answer.baseline_energy)
     out += fact("energy", energy_verdict(*best.energy, *answer.baseline_energy, baseline_name(answer)));
   if (best.settled_energy && answer.baseline_settled_energy)
@@ -171,6 +190,13 @@ std::string answer_facts(const session::Answer& answer, const Conditions& condit
     out += fact("objective", answer.objective == session::Objective::kEnergy
                                  ? "energy: joules of one launch decided, the time where those tie"
                                  : "edp: joules times seconds of one launch decided, the time where those tie");
+  return out;
+}
+
+std::string answer_facts(const session::Answer& answer, const Conditions& conditions) {
+  const session::RankedVariant& best = answer.best();
+  std::string out = fact("verdict", verdict_text(best, answer.floor.margin, answer.from_final, baseline_name(answer)));
+  out += fact("cycles", cycles_text(best, answer.floor.margin, baseline_name(answer)));
   if (answer.idle_power_w) out += fact("idle", fmt::format("{:.0f} W, part of the watts above", *answer.idle_power_w));
   out += fact("clocks", clocks_text(answer));
   out += fact("noise", noise_text(answer.floor));

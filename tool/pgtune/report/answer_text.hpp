@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tool/pgtune/cli/terminal/terminal.hpp"
 #include "tuner/model/conditions.hpp"
 #include "tuner/model/problem.hpp"
 #include "tuner/session/answer.hpp"
@@ -29,8 +30,13 @@ namespace pgtune::tool {
 /// The verdict as one word, for tables and JSON; "none" if the rounds of the final are incomplete.
 [[nodiscard]] std::string_view verdict_word(const session::RankedVariant& ranked, bool from_final);
 
-/// "faster: 1.038 to 1.044 times the speed of cuBLASLt's best". `from_final`: false if the rounds of the final are
-/// missing, so that there is no verdict.
+/// The same for narrow tables, in which "faster through power" is "by power".
+[[nodiscard]] std::string short_verdict(const session::Answer& answer);
+/// The colour of a verdict.
+[[nodiscard]] Style verdict_style(const session::Answer& answer);
+
+/// "faster: 1.038 to 1.044 times the speed of cuBLASLt's best". `from_final`: false where the rounds of the final are
+/// missing, so that nothing can be said.
 [[nodiscard]] std::string verdict_text(const session::RankedVariant& best, double margin, bool from_final,
                                        std::string_view baseline = "cuBLASLt");
 /// Why time and cycles differ; empty if they agree within the margin or no clock was measured.
@@ -52,7 +58,9 @@ namespace pgtune::tool {
 
 /// Energy of the ranking and of the baseline, with the Pareto list; empty if not measured.
 [[nodiscard]] std::string energy_table(const Problem& problem, const session::Answer& answer);
-/// Verdict, cycles, energy, clocks, noise, regime, sampling, final, notes and ties: one fact each.
+/// Energy of the winner beside the baseline's, and the objective where that is not the time; one fact each.
+[[nodiscard]] std::string energy_facts(const session::Answer& answer);
+/// Verdict, cycles, clocks, noise, regime, sampling, final, notes and ties: one fact each.
 [[nodiscard]] std::string answer_facts(const session::Answer& answer, const Conditions& conditions);
 
 // Results of templates with another version in this build: hints, not measurements of its kernels.

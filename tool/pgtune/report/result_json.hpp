@@ -25,8 +25,9 @@ struct SearchOutcome {
   Conditions conditions;
   session::SearchResult result;
   std::string database;                        ///< file the answer is stored in
-  std::optional<CounterReport> counters = {};  ///< of the winner; nothing if not requested
-  /// Version of the pgtune that measured a recorded answer; nothing if it was measured on this machine.
+  std::optional<CounterReport> counters = {};  ///< of the winner; nothing where they were not asked for
+  std::optional<Ceilings> ceilings = {};       ///< of the device, where they are known
+  /// Version of the pgtune that measured a recorded answer; nothing where it was measured on this machine.
   std::optional<std::string> recorded_by = {};
   std::vector<OtherVersion> other_versions = {};  ///< of a recorded answer: the best variant's, if any
 };

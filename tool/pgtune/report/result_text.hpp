@@ -9,7 +9,8 @@
 
 namespace pgtune::tool {
 
-/// The best five against cuBLASLt, their energy if measured, the verdict with its basis, counts, and failures by
+/// The answer in at most fifteen lines: verdict, time, winner, cuBLASLt, conditions, and what to do next. Where the
+/// terminal is verbose, below it the best five, their energy, what the verdict rests on, counts, and what failed by
 /// reason. Ends in a newline.
 [[nodiscard]] std::string result_text(const SearchOutcome& outcome, const Terminal& terminal);
 

@@ -36,12 +36,15 @@ std::map<std::string, space::TemplateDefinition> templates_by_hash(const Catalog
   return out;
 }
 
-std::optional<double> l2_bytes(const std::map<std::string, space::TemplateDefinition>& templates,
-                               const StoredResult& result) {
-  const auto found = templates.find(result.row.variant_origin.content_hash);
-  if (found == templates.end()) return std::nullopt;
-  const auto bytes = space::l2_bytes(found->second, result.answer.best().variant, result.problem, result.device);
-  return bytes && *bytes && **bytes > 0 ? *bytes : std::nullopt;
+/// With computed traffic alone; the template is the one that was measured, or null.
+RooflinePoint computed_point(const StoredResult& result, const space::TemplateDefinition* definition) {
+  RooflinePoint point;
+  point.result = &result;
+  point.dram.computed = point.baseline_dram.computed = result.problem.traffic_bytes();
+  if (definition == nullptr) return point;
+  const auto bytes = space::l2_bytes(*definition, result.answer.best().variant, result.problem, result.device);
+  if (bytes && *bytes && **bytes > 0) point.l2.computed = *bytes;
+  return point;
 }
 
 void add_counters(RooflinePoint& point, const db::Database& database) {
@@ -261,22 +264,21 @@ std::vector<RooflinePoint> roofline(const Context& context, const db::Database& 
   std::vector<RooflinePoint> points;
   std::map<std::string, std::optional<Ceilings>> roofs;  ///< by device class
   for (const StoredResult& result : results) {
-    RooflinePoint point;
-    point.result = &result;
-    point.dram.computed = point.baseline_dram.computed = result.problem.traffic_bytes();
-    point.l2.computed = l2_bytes(templates, result);
-    if (const auto own = db::find_ceilings(database, result.device)) {
-      std::optional<Ceilings>& of_class = roofs[device_class(result.device).text()];
-      of_class = of_class ? highest(*of_class, *own) : *own;
-    }
-    points.push_back(std::move(point));
-  }
-  for (RooflinePoint& point : points) {
-    point.ceilings = roofs[device_class(point.result->device).text()];
+    const auto found = templates.find(result.row.variant_origin.content_hash);
+    RooflinePoint point = computed_point(result, found == templates.end() ? nullptr : &found->second);
+    point.ceilings = db::find_ceilings(database, result.device);
     add_counters(point, database);
     if (point.ceilings) add_bounds(point, *point.ceilings);
   }
   return points;
+}
+
+std::optional<BindingRoof> binding_roof(const StoredResult& result, const space::TemplateDefinition& definition,
+                                        const std::optional<Ceilings>& ceilings) {
+  if (!ceilings) return std::nullopt;
+  RooflinePoint point = computed_point(result, &definition);
+  add_bounds(point, *ceilings);
+  return point.share ? std::optional(BindingRoof{point.roof, *point.share}) : std::nullopt;
 }
 
 void print_roofline_report(Terminal& terminal, const std::vector<StoredResult>& results,

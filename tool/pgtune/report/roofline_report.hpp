@@ -48,6 +48,16 @@ struct RooflinePoint {
 [[nodiscard]] std::vector<RooflinePoint> roofline(const Context& context, const db::Database& database,
                                                   const std::vector<StoredResult>& results);
 
+/// The roof that binds one result, and how much of it the winner reaches.
+struct BindingRoof {
+  std::string name;  ///< RooflinePoint::roof
+  double share = 0;
+};
+/// By computed traffic alone, with the winner's template as it was measured. Nothing where no roof is known.
+[[nodiscard]] std::optional<BindingRoof> binding_roof(const StoredResult& result,
+                                                      const space::TemplateDefinition& definition,
+                                                      const std::optional<Ceilings>& ceilings);
+
 void print_roofline_report(Terminal& terminal, const std::vector<StoredResult>& results,
                            const std::vector<RooflinePoint>& points);
 [[nodiscard]] nlohmann::json roofline_report_json(const std::vector<RooflinePoint>& points);

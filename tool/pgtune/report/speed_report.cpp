@@ -61,12 +61,7 @@ std::vector<KindSummary> summarise_kinds(const std::vector<const StoredResult*>&
 
 namespace {
 
-std::string short_verdict(const session::Answer& answer) {
-  const bool by_power = answer.from_final && answer.best().verdict == stats::Verdict::kFasterThroughPower;
-  return by_power ? "by power" : std::string(verdict_word(answer.best(), answer.from_final));
-}
-
-/// The unit of all speeds if there is one; otherwise each section names its own.
+/// What speeds are told in where that is one unit; else each section says its own.
 std::string speed_header(const ResultGroup& group) {
   const std::string_view unit = group.results.front()->problem.speed_unit();
   const bool same = std::all_of(group.results.begin(), group.results.end(),

@@ -23,8 +23,8 @@ std::string_view sgr(Style style) {
       return "\033[32m";
     case Style::kBad:
       return "\033[31m";
-    case Style::kDim:
-      return "\033[2m";
+    case Style::kUnclear:
+      return "\033[33m";
   }
   return "";
 }
@@ -34,7 +34,18 @@ std::string wrapped(bool color, Style style, std::string_view text) {
   return std::string(sgr(style)) + std::string(text) + "\033[0m";
 }
 
-/// Length of one of pgtune's own escape sequences at the start of `text`, "ESC [ digits m"; 0 if there is none.
+constexpr unsigned short kUsualWidth = 80, kUsualHeight = 24;
+
+/// Of the terminal at a descriptor; a side that it does not know is the usual one.
+winsize size_of(int descriptor) {
+  winsize size{};
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) size = {};
+  if (size.ws_col == 0) size.ws_col = kUsualWidth;
+  if (size.ws_row == 0) size.ws_row = kUsualHeight;
+  return size;
+}
+
+/// Length of pgtune's own kind of escape sequence at the start of `text`, "ESC [ digits m"; 0 where there is none.
 std::size_t color_length(std::string_view text) {
   if (!text.starts_with("\033[")) return 0;
   const std::size_t end = text.find_first_not_of("0123456789", 2);
@@ -137,17 +148,13 @@ void Terminal::take_live_away() {
 
 std::string Terminal::styled(Style style, std::string_view text) const { return wrapped(output_color_, style, text); }
 
-std::size_t Terminal::error_width() const {
-  winsize size{};
-  if (error_is_terminal_ && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
+std::size_t Terminal::output_width() const {
+  return std::clamp<std::size_t>(output_is_terminal_ ? size_of(STDOUT_FILENO).ws_col : kUsualWidth, 60, 200);
 }
 
-std::size_t Terminal::error_height() const {
-  winsize size{};
-  if (error_is_terminal_ && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0) return size.ws_row;
-  return 24;
-}
+std::size_t Terminal::error_width() const { return error_is_terminal_ ? size_of(STDERR_FILENO).ws_col : kUsualWidth; }
+
+std::size_t Terminal::error_height() const { return error_is_terminal_ ? size_of(STDERR_FILENO).ws_row : kUsualHeight; }
 
 bool Terminal::flush() {
   if (std::fflush(stdout) != 0 && errno != EPIPE) output_failed_ = true;

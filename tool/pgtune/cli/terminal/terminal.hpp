@@ -14,7 +14,8 @@ namespace pgtune::tool {
 
 enum class ColorMode { kAuto, kAlways, kNever };
 
-enum class Style { kPlain, kBold, kGood, kBad, kDim };
+/// Good is green, bad red, and what is not clear yellow.
+enum class Style { kPlain, kBold, kGood, kBad, kUnclear };
 
 /// Whether a stream gets colour: --color decides. With auto, NO_COLOR (non-empty) and TERM=dumb disable it,
 /// CLICOLOR_FORCE and FORCE_COLOR enable it, and otherwise terminals get it.
@@ -53,6 +54,9 @@ class Terminal {
 
   /// `text` in a style if standard output has colour, else unchanged.
   [[nodiscard]] std::string styled(Style style, std::string_view text) const;
+
+  /// Columns that data may take: those of the terminal at standard output, from 60 to 200; 80 where that is none.
+  [[nodiscard]] std::size_t output_width() const;
 
   [[nodiscard]] bool error_is_terminal() const { return error_is_terminal_; }
   /// Columns of the terminal at standard error now; 80 if unknown.
