@@ -12,7 +12,7 @@
 namespace pgtune::gpu {
 namespace {
 
-constexpr const char* kOperation = R"json({
+constexpr const char* kOverSumOperation = R"json({
   "schema": 1, "name": "over_sum", "dimensions": [{"name": "M"}, {"name": "N"}],
   "buffers": [
     {"name": "X", "type": "f32", "role": "in", "extents": ["M", "N"], "fill": {"uniform": [0.5, 1.5]}},
@@ -20,20 +20,20 @@ constexpr const char* kOperation = R"json({
   "reference": {"source": "over_sum_reference.cu", "kernels": [{"symbol": "over_sum_reference", "grid": ["1"], "block": ["1"],
     "arguments": [{"buffer": "X"}, {"value": "Y"}, {"scale": "Y"}, {"int64": "M * N"}]}]},
   "flops": "M * N", "bytes": "12 * M * N", "unit": "GB/s"})json";
-constexpr const char* kReference = R"(#include "operation.cuh"
+constexpr const char* kOverSumReference = R"(#include "operation.cuh"
 extern "C" __global__ void over_sum_reference(const void* x, double* y, float* scale, i64 n) {
   double sum = 0;
   for (i64 i = 0; i < n; ++i) sum += load_element(x, i, TYPE_X);
   for (i64 i = 0; i < n; ++i) scale[i] = static_cast<float>(y[i] = load_element(x, i, TYPE_X) / sum);
 })";
 // CO_RESIDENT is the JSON's expression, CTAS how many there are.
-constexpr const char* kTemplate = R"json({
+constexpr const char* kOverSumTemplate = R"json({
   "schema": 1, "name": "over_sum_grid", "operation": "over_sum", "source": "over_sum_grid.cu",
   "parameters": [{"name": "THREADS", "values": [64, 128], "default": 64}, {"name": "CTAS_PER_SM", "values": [1, 2, 1000], "default": 1}],
   "workspace": {"bytes": "8 * SM_COUNT * CTAS_PER_SM"},
   "kernels": [{"symbol": "over_sum::grid<THREADS, double>", "grid": ["SM_COUNT * CTAS_PER_SM"], "block": ["THREADS"], "co_resident": "CO_RESIDENT",
     "arguments": [{"pointer": "X"}, {"pointer": "Y"}, {"pointer": "workspace"}, {"int64": "M * N"}]}]})json";
-constexpr const char* kKernel = R"(#include <cooperative_groups.h>
+constexpr const char* kOverSumKernel = R"(#include <cooperative_groups.h>
 namespace over_sum {
 template <int kThreads, typename Sum>
 __global__ void __launch_bounds__(kThreads) grid(const float* x, float* y, Sum* parts, long long n) {
@@ -54,13 +54,13 @@ class CoResidentOnGpu : public OperationOnGpu {
  protected:
   void SetUp() override {
     OperationOnGpu::SetUp();
-    if (!IsSkipped()) prepare(kOperation, kReference);
+    if (!IsSkipped()) prepare(kOverSumOperation, kOverSumReference);
   }
 
   std::unique_ptr<LoadedVariant> loaded(const std::string& co_resident, const std::string& parameters) {
-    std::string json = kTemplate;
+    std::string json = kOverSumTemplate;
     json.replace(json.find("CO_RESIDENT"), 11, co_resident);
-    return variant(json, kKernel, parameters);
+    return variant(json, kOverSumKernel, parameters);
   }
 };
 

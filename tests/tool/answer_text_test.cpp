@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 
+#include "tests/tool/store_fixture.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tool/pgtune/report/speed_report.hpp"
