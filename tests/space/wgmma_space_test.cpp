@@ -316,8 +316,7 @@ TEST(WgmmaSpace, OddSplitsAreTriedWhereTheyFillWhatOthersLeaveIdle) {
   EXPECT_THAT(splits(640, 640, 24576), ::testing::Contains(5));
   EXPECT_THAT(splits(384, 896, 16384), ::testing::Contains(6));
   EXPECT_THAT(splits(768, 896, 16384), ::testing::Contains(3));
-  // 16 tiles of 128x128: eight CTAs each fill as much.
-  EXPECT_THAT(splits(512, 512, 16384), ::testing::Not(::testing::Contains(3)));
+  EXPECT_THAT(splits(4096, 4096, 4096), ::testing::Not(::testing::Contains(3)));
 }
 
 TEST(WgmmaSpace, ManyCtasShareAFewSmallTiles) {

@@ -95,7 +95,7 @@ TEST_F(OperationTest, ALibrarysProductIsWhatRatiosAreToAndTheCopyStandsBesideIt)
   const Finished text = of("search", "gemm_block_scaled", sizes, quick);
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("x cuBLASLt's best"), HasSubstr("\ncuBLASLt  best "), HasSubstr(", copy alone")));
-  const json result = json::parse(of("search", "gemm_block_scaled", sizes, {"--budget", "4", "--json"}).out);
+  const json result = json::parse(of("search", "gemm_block_scaled", sizes, {"--variants", "4", "--json"}).out);
   const json& baseline = result.at("baseline");
   EXPECT_EQ(baseline.at("library"), "cuBLASLt 13.0.0 (fake)");
   EXPECT_EQ(baseline.at("others").at(0).at("library"), "copy");
@@ -215,7 +215,8 @@ TEST_F(OperationTest, TheCommandThatMeasuresEnergyNamesATemplateOfOnesOwn) {
 }
 
 TEST_F(OperationTest, EnergyIsToldInItsUnitBesideTheCopys) {
-  const Finished searched = softmax("search", {"--power", "-v"});
+  const Finished searched =
+      of("search", "softmax", "M=4096,N=8192", {"--dtype", "bf16", "--variants", "4", "--power", "-v"});
   EXPECT_THAT(searched.out,
               AllOf(HasSubstr("\nenergy "), HasSubstr(" GB/s    W  per launch "), HasSubstr("\ncopy best ")));
   EXPECT_THAT(pgtune({"report", "--power"}).out, AllOf(HasSubstr(" GB/s    W "), HasSubstr("\n  copy best ")));

@@ -244,5 +244,22 @@ TEST(PathsTest, TheWorkerIsBesideTheProgramElseInLibexec) {
   fs::remove_all(prefix);
 }
 
+TEST(ExitCodes, OfTwoPartsTheWorseEndIsTheWhole) {
+  const std::vector<ExitCode> from_good_to_bad{ExitCode::kDone,    ExitCode::kNothingValid, ExitCode::kPartial,
+                                               ExitCode::kUsage,   ExitCode::kEnvironment,  ExitCode::kDatabase,
+                                               ExitCode::kInternal};
+  for (std::size_t bad = 0; bad < from_good_to_bad.size(); ++bad) {
+    for (std::size_t good = 0; good <= bad; ++good) {
+      EXPECT_EQ(worse(from_good_to_bad[good], from_good_to_bad[bad]), from_good_to_bad[bad]);
+      EXPECT_EQ(worse(from_good_to_bad[bad], from_good_to_bad[good]), from_good_to_bad[bad]);
+    }
+    for (const ExitCode signal : {ExitCode::kInterrupted, ExitCode::kTerminated}) {
+      EXPECT_EQ(worse(from_good_to_bad[bad], signal), signal);
+      EXPECT_EQ(worse(signal, from_good_to_bad[bad]), signal);
+    }
+  }
+  EXPECT_EQ(worse(ExitCode::kTerminated, ExitCode::kInterrupted), ExitCode::kTerminated) << "the first signal's";
+}
+
 }  // namespace
 }  // namespace pgtune::tool

@@ -131,9 +131,10 @@ TEST_F(TrainedModelTest, AnEffortIsToldAndAResultSaysWhatItExpectsToHaveMissed) 
   const Finished part = search({"--variants", "12", "--db", path("part.db")});
   ASSERT_EQ(part.exit_code, 0) << part.err;
   EXPECT_THAT(part.out, ::testing::ContainsRegex("\ntried     12 of [0-9,]+ variants; the rest may gain "));
-  EXPECT_TRUE(
-      json::parse(search({"--budget", "12", "--db", path("part.db"), "--json"}).out).at("expected_missed").is_number());
-  EXPECT_EQ(search({"--effort", "thorough", "--budget", "8"}).exit_code, 2);
+  EXPECT_TRUE(json::parse(search({"--variants", "12", "--db", path("part.db"), "--json"}).out)
+                  .at("expected_missed")
+                  .is_number());
+  EXPECT_EQ(search({"--effort", "thorough", "--variants", "8"}).exit_code, 2);
   EXPECT_EQ(search({"--effort", "some"}).exit_code, 2);
 }
 

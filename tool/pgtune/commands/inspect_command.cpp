@@ -111,6 +111,8 @@ class InspectCommand final : public Command {
                  "Read hardware counters of the variant and of cuBLASLt with the toolkit's profiler (ncu)");
     app.add_flag("--sass", sass_, "Also print the machine code").group(kOutputGroup);
     add_json_option(app, json_);
+    app.show_first({"--variant", "--template", "--device", "--counters", "--shape", "--dtype", "--layout", "--epilogue",
+                    "--operation", "--size", "--sass", "--json"});
   }
 
   ExitCode run(Context& context) override {

@@ -120,6 +120,8 @@ class SpaceCommand final : public Command {
     compile_.add_to(app, kProblemGroup);
     app.add_flag("--list", list_, "Also print every variant that a search would try, one a line").group(kOutputGroup);
     add_json_option(app, json_);
+    app.show_first({"--template", "--grid", "--device", "--check", "--shape", "--shapes", "--dtype", "--layout",
+                    "--epilogue", "--operation", "--size", "--list", "--json"});
   }
 
   ExitCode run(Context& context) override {

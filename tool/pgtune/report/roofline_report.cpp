@@ -265,8 +265,14 @@ std::vector<RooflinePoint> roofline(const Context& context, const db::Database& 
   std::map<std::string, std::optional<Ceilings>> roofs;  ///< by device class
   for (const StoredResult& result : results) {
     const auto found = templates.find(result.row.variant_origin.content_hash);
-    RooflinePoint point = computed_point(result, found == templates.end() ? nullptr : &found->second);
-    point.ceilings = db::find_ceilings(database, result.device);
+    points.push_back(computed_point(result, found == templates.end() ? nullptr : &found->second));
+    if (const auto own = db::find_ceilings(database, result.device)) {
+      std::optional<Ceilings>& of_class = roofs[device_class(result.device).text()];
+      of_class = of_class ? highest(*of_class, *own) : *own;
+    }
+  }
+  for (RooflinePoint& point : points) {
+    point.ceilings = roofs[device_class(point.result->device).text()];
     add_counters(point, database);
     if (point.ceilings) add_bounds(point, *point.ceilings);
   }
