@@ -45,8 +45,7 @@ class SimulateCommand final : public Command {
     const char* group = "Simulation";
     app.add_option("--from", from_,
                    "Databases whose searches on GPUs and imported tables are used (default: this build's unbiased "
-                   "tables, drawn "
-                   "at random)")
+                   "tables, drawn at random)")
         .option_text("FILE")
         .one_value_each()
         .group(group);

@@ -49,8 +49,7 @@ class SearchCommand final : public SearchOptions {
     grid_.add_to(app, "full where --strategy is model, which tries presets first; else preset").group(group);
     app.add_option("--budget", budget_,
                    "Time for each problem (60s, 5m), all of it used; at least eight variants are tried (default: until "
-                   "the rest "
-                   "of the presets is expected to gain less than the margin of ties)")
+                   "the rest of the presets is expected to gain less than the margin of ties)")
         .option_text("TIME")
         .group(group);
     app.add_option("--variants", variants_,
