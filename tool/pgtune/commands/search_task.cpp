@@ -20,6 +20,7 @@
 #include "tool/pgtune/report/dry_run.hpp"
 #include "tool/pgtune/report/recorded_answer.hpp"
 #include "tool/pgtune/report/result_json.hpp"
+#include "tool/pgtune/report/result_list.hpp"
 #include "tool/pgtune/report/result_text.hpp"
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/session/answer/answered.hpp"
@@ -27,6 +28,31 @@
 
 namespace pgtune::tool {
 namespace {
+
+/// Shows results whole, or of a list a line as each ends, unless the terminal is verbose.
+class Results {
+ public:
+  Results(const SearchTask& task, Terminal& terminal, ResultDocument& document)
+      : terminal_(terminal), document_(document) {
+    if (task.problems.size() > 1 && !task.measuring.json && terminal.verbosity() != Verbosity::kVerbose)
+      list_.emplace(task.problems, terminal.output_width());
+  }
+  void add(const SearchOutcome& outcome) {
+    document_.add([&] { return list_ ? list_->line(outcome, terminal_) : result_text(outcome, terminal_); },
+                  [&] { return result_json(outcome); });
+    (void)terminal_.flush();  // a list may be watched in a file
+  }
+  void finish() {
+    if (list_) terminal_.print(list_->summary());
+  }
+  [[nodiscard]] bool is_list() const { return list_.has_value(); }
+  [[nodiscard]] ResultDocument& document() { return document_; }
+
+ private:
+  Terminal& terminal_;
+  ResultDocument& document_;
+  std::optional<ResultList> list_;
+};
 
 SearchOutcome outcome_of(RecordedAnswer recorded, const SearchTask& task, DeviceChoice device) {
   StoredResult& result = recorded.result;
@@ -61,7 +87,7 @@ std::string guess_text(const ModelSource& model, const space::TemplateSet& templ
 /// names what the recordings have instead and, unless recordings were requested, the variant of `pgtune guess`. For one
 /// problem this is a CommandError (environment); for several it continues and ends with kEnvironment. `choice`: of
 /// recordings. Throws CommandError, db::Error.
-ExitCode print_recorded(Context& context, const SearchTask& task, const DeviceChoice& choice, ResultDocument& results) {
+ExitCode print_recorded(Context& context, const SearchTask& task, const DeviceChoice& choice, Results& results) {
   Terminal& terminal = context.terminal();
   const MeasuringOptions& options = task.measuring;
   options.clock.refuse_without_gpu();
@@ -83,7 +109,7 @@ ExitCode print_recorded(Context& context, const SearchTask& task, const DeviceCh
       const auto ceilings = db::find_ceilings(*recorded->recording, recorded->result.device);
       SearchOutcome outcome = outcome_of(std::move(*recorded), task, choice);
       outcome.ceilings = ceilings;
-      results.add([&] { return result_text(outcome, terminal); }, [&] { return result_json(outcome); });
+      results.add(outcome);
       continue;
     }
     std::string missing = unrecorded_text(*choice.recordings, problem);
@@ -91,7 +117,7 @@ ExitCode print_recorded(Context& context, const SearchTask& task, const DeviceCh
     missing += " Search on a GPU.";
     if (task.problems.size() == 1) throw CommandError(ErrorKind::kEnvironment, missing);
     terminal.error(missing);
-    results.add_error(problem, missing);
+    results.document().add_error(problem, missing);
     code = ExitCode::kEnvironment;
   }
   return code;
@@ -106,10 +132,11 @@ std::string answered_note(const session::Answer& answer, const DeviceInfo& devic
       answer.finished_at);
 }
 
-ExitCode show_result(Terminal& terminal, ResultDocument& results, const SearchOutcome& outcome,
+ExitCode show_result(Terminal& terminal, Results& results, const SearchOutcome& outcome,
                      std::optional<ExitCode> signal) {
   const session::SearchResult& result = outcome.result;
-  results.add([&] { return result_text(outcome, terminal); }, [&] { return result_json(outcome); });
+  results.add(outcome);
+  if (results.is_list() && !result.interrupted) return exit_code(result, signal);
   if (result.from_store) terminal.note(answered_note(*result.answer, outcome.device.info));
   if (const auto known = result.counts.failed.find(OutcomeKind::kQuarantined); known != result.counts.failed.end())
     terminal.note(fmt::format("{} not run, because the same build crashed or hung before; --retry-failed tries again.",
@@ -133,7 +160,7 @@ ExitCode show_result(Terminal& terminal, ResultDocument& results, const SearchOu
 }
 
 /// Only prints what would be searched.
-ExitCode plan(Context& context, const SearchTask& task, ResultDocument& results) {
+ExitCode plan(Context& context, const SearchTask& task, Results& results) {
   const MeasuringOptions& options = task.measuring;
   const DeviceChoice choice = choose_device_to_plan(context, options.device);
   if (!choice.is_gpu()) options.clock.refuse_without_gpu();
@@ -150,13 +177,13 @@ ExitCode plan(Context& context, const SearchTask& task, ResultDocument& results)
   if (database) store.emplace(*database);
   for (const Problem& problem : task.problems) {
     const DryRun run = dry_run(problem, task.templates_of(problem), choice, session, store ? &*store : nullptr);
-    results.add([&] { return dry_run_text(run); }, [&] { return dry_run_json(run); });
+    results.document().add([&] { return dry_run_text(run); }, [&] { return dry_run_json(run); });
   }
   return ExitCode::kDone;
 }
 
 /// The device if the database has all answers for this machine's GPU, so that no GPU must be opened; else nothing.
-std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& task, ResultDocument& results) {
+std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& task, Results& results) {
   const MeasuringOptions& options = task.measuring;
   if (db::is_absent(options.database)) return std::nullopt;
   session::SessionOptions session = options.session;
@@ -228,8 +255,7 @@ std::string time_note(const SearchTask& task, std::size_t gpus) {
   return fact_note("time", fmt::format("about {} in all: {}", duration_text(all_s), task.ends_with));
 }
 
-ExitCode search(Context& context, const SearchTask& task, const std::vector<DeviceChoice>& choices,
-                ResultDocument& results) {
+ExitCode search(Context& context, const SearchTask& task, const std::vector<DeviceChoice>& choices, Results& results) {
   Terminal& terminal = context.terminal();
   terminal.note(time_note(task, choices.size()));
   for (const auto& [kind, templates] : task.templates) {
@@ -258,7 +284,7 @@ ExitCode search(Context& context, const SearchTask& task, const std::vector<Devi
   const auto begun = [&](MeasuringRun& run, const Problem& problem) {
     return run.is_begun(problem, task.templates_of(problem));
   };
-  return measure(context, task.measuring, choices, task.problems, results, search_on, begun);
+  return measure(context, task.measuring, choices, task.problems, results.document(), search_on, begun);
 }
 
 }  // namespace
@@ -267,12 +293,17 @@ KindOfProblem kind_of(const Problem& problem) {
   return {problem.dtype, problem.type_of_c(), to_string(problem.epilogue)};
 }
 
-ExitCode run(const SearchTask& task, Context& context, ResultDocument& results) {
+ExitCode run(const SearchTask& task, Context& context, ResultDocument& document) {
+  Results results(task, context.terminal(), document);
   if (task.dry_run) return plan(context, task, results);
-  if (const auto answered = answer_without_gpu(context, task, results)) return *answered;
-  const std::vector<DeviceChoice> choices = choose_devices(context, task.measuring.device);
-  return choices.front().is_gpu() ? search(context, task, choices, results)
-                                  : print_recorded(context, task, choices.front(), results);
+  auto code = answer_without_gpu(context, task, results);
+  if (!code) {
+    const std::vector<DeviceChoice> choices = choose_devices(context, task.measuring.device);
+    code = choices.front().is_gpu() ? search(context, task, choices, results)
+                                    : print_recorded(context, task, choices.front(), results);
+  }
+  results.finish();
+  return *code;
 }
 
 }  // namespace pgtune::tool
