@@ -109,8 +109,6 @@ namespace {
 
 /// The interval of checking for a signal.
 constexpr std::chrono::milliseconds kLook{100};
-/// Shorter work was answered by the database, and does not help to predict the others' times.
-constexpr double kMeasured_s = 1;
 
 std::vector<double> expectations(const std::vector<Problem>& problems, const MeasuringRun& device,
                                  std::size_t devices) {

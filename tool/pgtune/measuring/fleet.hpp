@@ -12,6 +12,9 @@
 
 namespace pgtune::tool {
 
+/// Shorter work was answered by the database, and does not help to predict the others' times.
+inline constexpr double kMeasured_s = 1;
+
 // Assigns problems to devices: the longest expected first, to a free device, and to another one if a device failed on
 // it. Only bookkeeping, in one thread or behind the caller's lock.
 

@@ -15,9 +15,6 @@ namespace {
 
 using session::Progress;
 
-/// A shorter search has its answer soon enough.
-constexpr double kInterimAfterS = 5;
-
 /// "50.68 TFLOP/s, 1.021x cuBLASLt"
 std::string best_speed_text(const Progress& progress) {
   const Problem& problem = progress.problem;
@@ -57,9 +54,8 @@ std::string work_text(const Progress& progress) {
     case Progress::Phase::kDone:
       break;
   }
-  std::string text =
-      fmt::format("{}/{} done, {} failed, {} cut", progress.done, progress.total, progress.failed, progress.cut);
-  if (progress.resumed > 0) text += fmt::format(", {} known before", progress.resumed);
+  std::string text = fmt::format("trying variants, {} of {}", count_text(progress.done), count_text(progress.total));
+  if (progress.failed > 0) text += fmt::format(", {} failed", count_text(progress.failed));
   return text;
 }
 
@@ -72,12 +68,6 @@ std::string progress_text(const Progress& progress) {
   }
   if (progress.remaining_s) text += fmt::format("; {} left", duration_text(*progress.remaining_s));
   return text;
-}
-
-std::string interim_text(const Progress& progress) {
-  const std::string text = fmt::format("{}: interim: {} ms, {}", progress.problem.shape(),
-                                       milliseconds_text(progress.best_s), best_speed_text(progress));
-  return fmt::format("{}, from screening after {}; the search goes on", text, duration_text(progress.elapsed_s));
 }
 
 std::string settled_text(const Progress& progress) {
@@ -102,10 +92,6 @@ void LiveLine::update(const Progress& progress) {
     told_settled_ = true;
     note(settled_text(progress));
   }
-  if (!told_interim_ && progress.best_s > 0 && progress.elapsed_s >= kInterimAfterS) {
-    told_interim_ = true;
-    note(interim_text(progress));
-  }
   if (terminal_.error_is_terminal()) {
     redraw(progress);
   } else {
@@ -119,19 +105,14 @@ void LiveLine::redraw(const Progress& progress) {
   last_ = now;
   drawn_ = true;
   // The last column stays free: filling it makes some terminals wrap.
-  terminal_.show_live({elided(progress_text(progress), terminal_.error_width() - 1)});
+  terminal_.show_live({elided(before_ + progress_text(progress), terminal_.error_width() - 1)});
 }
 
 void LiveLine::print_sparse(const Progress& progress) {
   const auto now = Clock::now();
-  const std::int64_t tenth = progress.total > 0 ? progress.done * 10 / progress.total : 0;
-  const bool searching = progress.phase == Progress::Phase::kSearch;
-  const bool due = progress.phase != phase_ || (searching && tenth != last_tenth_) || now - last_ >= kSparseInterval;
-  if (!due) return;
-  phase_ = progress.phase;
-  last_tenth_ = tenth;
+  if (now - last_ < kSparseInterval) return;
   last_ = now;
-  note(progress_text(progress));
+  note(before_ + progress_text(progress));
 }
 
 void LiveLine::note(const std::string& text) {
@@ -144,9 +125,7 @@ void LiveLine::note(const std::string& text) {
 
 void LiveLine::clear() {
   terminal_.hide_live();
-  drawn_ = told_settled_ = told_interim_ = false;
-  phase_ = Progress::Phase::kDone;
-  last_tenth_ = -1;
+  drawn_ = told_settled_ = false;
 }
 
 class FleetView::Line final : public ProgressView {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tool/pgtune/cli/terminal/terminal.hpp"
@@ -18,7 +19,7 @@ namespace pgtune::tool {
 
 /// The interval of redrawing a line on a terminal, and the longest interval between lines in a file.
 inline constexpr std::chrono::milliseconds kRedrawInterval{200};
-inline constexpr std::chrono::seconds kSparseInterval{30};
+inline constexpr std::chrono::seconds kSparseInterval{10};
 
 class ProgressView {
  public:
@@ -29,12 +30,9 @@ class ProgressView {
   virtual void clear() = 0;
 };
 
-/// E.g. "4096x4096x4096: 120/3400 done, 3 failed, 40 cut; best so far 2.712 ms, 50.68 TFLOP/s, 1.021x cuBLASLt; 1m20s
-/// left".
+/// E.g. "4096x4096x4096: trying variants, 120 of 3,400, 3 failed; best so far 2.712 ms, 50.68 TFLOP/s, 1.021x cuBLASLt;
+/// 1m20s left".
 [[nodiscard]] std::string progress_text(const session::Progress& progress);
-
-/// The best so far as a permanent line, marked as not final, for a waiting user. Precondition: best_s > 0.
-[[nodiscard]] std::string interim_text(const session::Progress& progress);
 
 /// Reports that a problem reaches the power cap, and the duration of its race and final. Precondition: settled_rounds_s
 /// > 0.
@@ -51,8 +49,10 @@ class LiveLine final : public ProgressView {
   LiveLine& operator=(const LiveLine&) = delete;
   ~LiveLine() override { LiveLine::clear(); }
 
-  /// Draws at most five times a second on a terminal; elsewhere prints a line at each tenth of the work or 30 seconds.
-  /// On both, prints settled_text() and, in a search of more than five seconds, interim_text() once, as separate lines.
+  /// Text before the progress of each problem: "3 of 46, 12m00s left; ".
+  void set_before(std::string text) { before_ = std::move(text); }
+  /// Draws at most five times a second on a terminal; elsewhere prints a line every ten seconds. On both, prints
+  /// settled_text() once, as separate lines.
   void update(const session::Progress& progress) override;
   void clear() override;
 
@@ -63,10 +63,9 @@ class LiveLine final : public ProgressView {
   void note(const std::string& text);
 
   Terminal& terminal_;
-  bool drawn_ = false, told_settled_ = false, told_interim_ = false;
+  std::string before_;
+  bool drawn_ = false, told_settled_ = false;
   Clock::time_point last_{};
-  session::Progress::Phase phase_ = session::Progress::Phase::kDone;
-  std::int64_t last_tenth_ = -1;
 };
 
 // Progress of several devices that work in parallel. On a terminal one line for each and one for all, redrawn in place;
