@@ -87,6 +87,10 @@ TEST_F(PageTest, ComparesWithAnotherDatabase) {
   const json data = data_of(page.out);
   EXPECT_EQ(data.at("comparison").at("name"), "old.db");
   EXPECT_EQ(data.at("comparison").at("rows").at(0).at("change"), "held");
+  const Finished text = pgtune({"report", "--against", path("old.db")});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("\n256x256x256 f32 nn "), HasSubstr(" same\n"), HasSubstr("\n1 problem: 1 same\n")));
   const Finished missing = pgtune({"report", "--html", "-", "--against", path("none.db")});
   EXPECT_EQ(missing.exit_code, 4);
   EXPECT_THAT(missing.err, HasSubstr("none.db"));
@@ -104,7 +108,7 @@ TEST_F(PageTest, SaysWhatIsWrong) {
   EXPECT_EQ(unwritable.exit_code, 3);
   EXPECT_THAT(unwritable.err, HasSubstr("cannot write"));
   const std::vector<std::vector<std::string>> misused{
-      {"--html", "-", "--power"}, {"--html", "-", "--csv"}, {"--against", "old.db"}};
+      {"--html", "-", "--power"}, {"--html", "-", "--csv"}, {"--against", "old.db", "--json"}};
   for (std::vector<std::string> words : misused) {
     words.insert(words.begin(), "report");
     const Finished refused = pgtune(words);

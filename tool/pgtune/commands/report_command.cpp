@@ -44,6 +44,7 @@ class ReportCommand final : public Command {
            "pgtune report --power --shape 4096x4096x4096\n"
            "pgtune report --boards --on H200\n"
            "pgtune report --roofline --on H200 --source gpu --csv\n"
+           "pgtune report --against old.db\n"
            "pgtune report --html report.html";
   }
 
@@ -60,7 +61,8 @@ class ReportCommand final : public Command {
                    "Write a page for any browser, with charts and the details of each problem; - for standard output")
         .option_text("FILE")
         .group("Report");
-    app.add_option("--against", against_, "With --html: what got faster or slower since this older database")
+    app.add_option("--against", against_,
+                   "What got faster or slower since this older database; with --html on the page")
         .option_text("FILE")
         .group("Report");
     add_json_option(app, json_);
@@ -78,6 +80,7 @@ class ReportCommand final : public Command {
     std::vector<StoredResult> results = boards_ ? filter_.load_boards(context) : filter_.load(context);
     // Another search of the problem may have the energy.
     if (!boards_ && !power_) results = one_a_problem(std::move(results));
+    if (!against_.empty() && !results.empty()) return compare(context, results);
     print_results(context, results);
     if (!results.empty()) return ExitCode::kDone;
     context.terminal().error(filter_.nothing_found(context));
@@ -85,6 +88,19 @@ class ReportCommand final : public Command {
   }
 
  private:
+  ExitCode compare(Context& context, const std::vector<StoredResult>& results) const {
+    const std::vector<StoredResult> before = one_a_problem(filter_.load_from(context, against_));
+    std::vector<ComparedResult> compared = compare_results(before, results);
+    if (compared.empty()) {
+      context.terminal().error(fmt::format(
+          "{} holds none of these problems for such a GPU under the same conditions. Give another database.",
+          against_));
+      return ExitCode::kNothingValid;
+    }
+    print_comparison(context.terminal(), std::move(compared));
+    return ExitCode::kDone;
+  }
+
   void print_results(Context& context, std::vector<StoredResult>& results) const {
     if (power_) take_bench_energy(filter_.open_database(context), results);
     if (roofline_) {
@@ -118,8 +134,9 @@ class ReportCommand final : public Command {
                                      of_rooms));
     if (json_ + csv_ + !html_.empty() > 1)
       throw CommandError(ErrorKind::kUsage, "--json, --csv and --html exclude each other. Give one.");
-    if (html_.empty() && !against_.empty())
-      throw CommandError(ErrorKind::kUsage, "--against adds a comparison to the page. Add --html FILE.");
+    if (!against_.empty() && (asked > !html_.empty() || json_ || csv_))
+      throw CommandError(ErrorKind::kUsage,
+                         "--against compares speeds, as text or on the page. Give it alone or with --html FILE.");
   }
 
   /// Keys of the problems that several boards of one class measured; the others need not be read twice.

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -207,6 +209,46 @@ std::vector<ComparedResult> compare_results(const std::vector<StoredResult>& bef
                    quotient(then.baseline_best_s, now.baseline_best_s)});
   }
   return out;
+}
+
+void print_comparison(Terminal& terminal, std::vector<ComparedResult> compared) {
+  const auto change = [](const ComparedResult& row) {
+    return quotient(row.after->answer.best().ratio_to_baseline, row.before->answer.best().ratio_to_baseline);
+  };
+  const auto effect = [&](const ComparedResult& row) { return change(row) > 0 ? std::abs(std::log(change(row))) : 0; };
+  std::stable_sort(compared.begin(), compared.end(),
+                   [&](const ComparedResult& a, const ComparedResult& b) { return effect(a) > effect(b); });
+  TextTable table({{"problem"}, {"x best before"}, {"x best now"}, {"change", Align::kRight}, {"verdict"}});
+  std::map<session::Held, std::size_t> counts;
+  const auto word = [](session::Held held) {
+    return held == session::Held::kHeld ? std::string("same") : std::string(to_string(held));
+  };
+  for (const ComparedResult& row : compared) {
+    const session::RankedVariant &before = row.before->answer.best(), &now = row.after->answer.best();
+    ++counts[row.change];
+    table.add_row({marked_title(*row.after), ratio_text(before.ratio_to_baseline, before.ratio_low, before.ratio_high),
+                   ratio_text(now.ratio_to_baseline, now.ratio_low, now.ratio_high),
+                   change(row) > 0 ? fmt::format("{:+.1f} %", 100 * (change(row) - 1)) : "", word(row.change)});
+  }
+  std::istringstream lines(table.text(terminal.output_width()));
+  std::string line;
+  std::getline(lines, line);
+  terminal.print(terminal.styled(Style::kBold, line) + '\n');
+  for (std::size_t i = 0; std::getline(lines, line); ++i) {
+    const session::Held held = compared[i].change;
+    const Style style = held == session::Held::kFaster    ? Style::kGood
+                        : held == session::Held::kSlower  ? Style::kBad
+                        : held == session::Held::kUnclear ? Style::kUnclear
+                                                          : Style::kPlain;
+    terminal.print(terminal.styled(style, line) + '\n');
+  }
+  std::vector<std::string> parts;
+  for (const session::Held held :
+       {session::Held::kFaster, session::Held::kSlower, session::Held::kHeld, session::Held::kUnclear}) {
+    if (counts[held] > 0) parts.push_back(fmt::format("{} {}", counts[held], word(held)));
+  }
+  terminal.print(
+      fmt::format("{} problem{}: {}\n", compared.size(), compared.size() == 1 ? "" : "s", fmt::join(parts, ", ")));
 }
 
 }  // namespace pgtune::tool

@@ -53,5 +53,7 @@ struct ComparedResult {
 /// and conditions, in the order of `after`; of several candidates the newest session's. Points into both.
 [[nodiscard]] std::vector<ComparedResult> compare_results(const std::vector<StoredResult>& before,
                                                           const std::vector<StoredResult>& after);
+/// A line for each, the largest change of the ratio first, and how many got faster, slower and stayed the same.
+void print_comparison(Terminal& terminal, std::vector<ComparedResult> compared);
 
 }  // namespace pgtune::tool
