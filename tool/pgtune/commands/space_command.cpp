@@ -12,6 +12,7 @@
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/measuring/checked_build.hpp"
@@ -89,13 +90,24 @@ std::string removal_text(const space::Enumeration& enumeration) {
     if (removal.removed == 0) {
       ++idle;
     } else {
-      table.add_row({std::to_string(removal.removed), words_of(removal.kind).table, removal.reason});
+      table.add_row({count_text(removal.removed), words_of(removal.kind).table, removal.reason});
     }
   }
   std::string text = table.empty() ? "" : table.text();
   if (idle > 0)
     text += fmt::format("{} {}rule{} removed nothing\n", idle, table.empty() ? "" : "more ", idle == 1 ? "" : "s");
   return text;
+}
+
+using Spaces = std::vector<std::pair<const space::TemplateDefinition*, space::Enumeration>>;
+
+/// Of each template how many variants a search would try.
+std::string summary_text(const Spaces& spaces) {
+  TextTable table({{"template"}, {"points", Align::kRight}, {"valid", Align::kRight}, {"to try", Align::kRight}});
+  for (const auto& [definition, enumeration] : spaces)
+    table.add_row({definition->name, count_text(enumeration.space), count_text(enumeration.legal),
+                   count_text(static_cast<std::int64_t>(enumeration.variants.size()))});
+  return '\n' + table.text();
 }
 
 class SpaceCommand final : public Command {
@@ -134,18 +146,24 @@ class SpaceCommand final : public Command {
       const space::TemplateSet templates =
           grid_.of(problems_.templates_for(context.catalogue(), template_, problem), false);
       std::vector<std::string> empty;  // which is no error if another template has variants
+      Spaces spaces;
       for (const space::TemplateDefinition& definition : templates.definitions()) {
-        const space::Enumeration enumeration = value_or_throw(space::enumerate(definition, problem, device));
+        spaces.emplace_back(&definition, value_or_throw(space::enumerate(definition, problem, device)));
+        const space::Enumeration& enumeration = spaces.back().second;
         if (check_ && !enumeration.variants.empty()) {
           const Variant& variant = first_of(definition, enumeration);
           static_cast<void>(build_checked(context, definition, variant, problem, device, compile_.read()));
           context.terminal().note(
               fmt::format("{}: {} builds, and its kernels take what they are passed", definition.name, variant.key()));
         }
-        results.add([&] { return text(definition, problem, device, enumeration); },
-                    [&] { return space_json(definition, problem, device, enumeration, list_); });
         if (enumeration.variants.empty()) empty.push_back(definition.name);
       }
+      const auto has_variants = [](const auto& space) { return !space.second.variants.empty(); };
+      if (!json_) std::stable_partition(spaces.begin(), spaces.end(), has_variants);
+      for (const auto& space : spaces)
+        results.add([&] { return text(*space.first, problem, device, space.second); },
+                    [&] { return space_json(*space.first, problem, device, space.second, list_); });
+      if (!json_ && spaces.size() > 1) context.terminal().print(summary_text(spaces));
       const bool none_valid = empty.size() == templates.definitions().size();
       any_valid = any_valid || !none_valid;
       if (none_valid)
@@ -170,8 +188,8 @@ class SpaceCommand final : public Command {
     std::string out = fmt::format("{} for {} on {}\n\n", definition.name, problem.title(), device.name);
     out += parameter_table(definition);
     out += fmt::format(
-        "\n{} points, {} after the template's rules,\n{} valid for this problem{}\n\n", enumeration.space,
-        enumeration.after_constraints, enumeration.legal,
+        "\n{} points, {} after the template's rules,\n{} valid for this problem{}\n\n", count_text(enumeration.space),
+        count_text(enumeration.after_constraints), count_text(enumeration.legal),
         !definition.limits_to_preset() ? "" : fmt::format(", {} of them in the preset", enumeration.variants.size()));
     out += removal_text(enumeration);
     if (!list_) return out;

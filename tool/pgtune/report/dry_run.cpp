@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
@@ -40,12 +41,13 @@ DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, cons
 
 std::string dry_run_text(const DryRun& run) {
   std::string out = fmt::format("{} with {}\n", run.problem.title(), run.templates.title());
-  out += fmt::format("  {:>9}  points in the space\n", run.space);
-  out += fmt::format("  {:>9}  after the template's rules\n", run.after_constraints);
-  out += fmt::format("  {:>9}  valid for this problem on {}\n", run.legal, run.device.info.name);
-  if (run.valid != run.legal) out += fmt::format("  {:>9}  of them in the preset; --grid full takes all\n", run.valid);
-  out += fmt::format("  {:>9}  of them known from earlier searches\n", run.known);
-  out += fmt::format("  {:>9}  to build and measure\n", run.to_build);
+  out += fmt::format("  {:>12}  points in the space\n", count_text(run.space));
+  out += fmt::format("  {:>12}  after the template's rules\n", count_text(run.after_constraints));
+  out += fmt::format("  {:>12}  valid for this problem on {}\n", count_text(run.legal), run.device.info.name);
+  if (run.valid != run.legal)
+    out += fmt::format("  {:>12}  of them in the preset; --grid full takes all\n", count_text(run.valid));
+  out += fmt::format("  {:>12}  of them known from earlier searches\n", count_text(run.known));
+  out += fmt::format("  {:>12}  to build and measure\n", count_text(run.to_build));
   if (!run.answered_at.empty() && run.answered_by == run.device.info.uuid)
     out += fmt::format("  Answered in the database since {}: only --force measures again.\n", run.answered_at);
   if (!run.answered_at.empty() && run.answered_by != run.device.info.uuid)

@@ -137,23 +137,26 @@ void print_power_report(Terminal& terminal, const std::vector<StoredResult>& res
         "time at the power cap. The verdict's speed is that of the final, where both\n"
         "took turns in the same power budget.\n"
         "The sensor reads the whole board: good for ranking on this GPU, not absolute.\n");
-  bool said = any;
-  const auto list = [&](const char* heading, const auto& text_of) {
-    bool first = true;
-    for (const StoredResult& result : results) {
-      const std::string text = text_of(result);
-      if (text.empty()) continue;
-      if (first) terminal.print(fmt::format("{}{}\n", said ? "\n" : "", heading));
-      first = false;
-      said = true;
+  std::string missing;  // the command for the first of those that have none
+  std::size_t without = 0;
+  bool headed = false;
+  for (const StoredResult& result : results) {
+    const std::string settled = settled_joules_text(result);
+    if (!settled.empty()) {
+      if (!headed)
+        terminal.print(fmt::format("{}By settled samples alone, without windows of steady load:\n", any ? "\n" : ""));
+      headed = true;
       terminal.print(fmt::format("  {}\n", marked_title(result)));
-      print_wrapped(terminal, text);
+      print_wrapped(terminal, settled);
+    } else if (!energies(result) && ++without == 1) {
+      missing = measure_command(result);
     }
-  };
-  list("By settled samples alone, without windows of steady load:", settled_joules_text);
-  list("Energy was not measured of:", [](const StoredResult& result) {
-    return energies(result) || !settled_joules_text(result).empty() ? std::string() : measure_command(result);
-  });
+  }
+  if (without > 0)
+    terminal.print(
+        fmt::format("{}No energy of {} of {} problems was measured. A bench does, of the first:\n"
+                    "{}\n",
+                    any || headed ? "\n" : "", without, results.size(), missing));
   print_baseline_legend(terminal, results);
   print_marks_legend(terminal, results);
 }
