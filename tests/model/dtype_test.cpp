@@ -21,7 +21,10 @@ using enum ElementType;
 TEST(Dtype, WordsAreReadBack) {
   for (const Dtype dtype : all_dtypes()) EXPECT_EQ(parse_dtype(to_string(dtype)).value(), dtype);
   EXPECT_EQ(dtype_words(), "f32, tf32, tf32x3, f16, bf16, e4m3, e5m2, int8");
-  EXPECT_THAT(parse_dtype("fp16").error().message, HasSubstr(dtype_words()));
+  EXPECT_THAT(parse_dtype("f31").error().message, HasSubstr("'f31'; this pgtune knows: " + dtype_words()));
+  for (const auto& [elsewhere, name] :
+       {std::pair{"fp16", "f16"}, std::pair{"half", "f16"}, std::pair{"float", "f32"}, std::pair{"fp8", "e4m3"}})
+    EXPECT_THAT(parse_dtype(elsewhere).error().message, HasSubstr(std::string("did you mean '") + name + "'?"));
 }
 
 struct Types {

@@ -137,6 +137,11 @@ TEST_F(UsageTest, ShapesFilesNameTheLine) {
   EXPECT_THAT(result.err, HasSubstr("no shape in"));
 }
 
+TEST_F(UsageTest, WhatAnOptionMissesIsToldInOurWords) {
+  EXPECT_THAT(pgtune({"export", "header", "--coverage"}).err, HasSubstr("--coverage needs a value."));
+  EXPECT_THAT(pgtune({"--verbose"}).err, HasSubstr("--verbose goes with --version."));
+}
+
 TEST_F(UsageTest, QuietAndVerboseExcludeEachOther) {
   const Finished result = search({"-q", "-v"});
   EXPECT_EQ(result.exit_code, 2);

@@ -115,6 +115,10 @@ std::string usage_message(const CLI::App& root, const CLI::ParseError& error) {
     cause = fmt::format("no command given to '{}'{}", full_name(app), suggestion("", command_names(app)));
   } else {
     cause = error.what();
+    const std::string option = cause.substr(0, cause.find_first_of(": "));
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && cause.find(" required ") != std::string::npos)
+      cause = option + " needs a value";
+    if (dynamic_cast<const CLI::RequiresError*>(&error) != nullptr) cause = option + " goes with --version";
   }
   return fmt::format("{} See '{} --help'.", sentence(std::move(cause)), full_name(app));
 }

@@ -78,9 +78,24 @@ const std::string& dtype_words() {
   return words;
 }
 
+namespace {
+
+/// What other programs call them.
+constexpr std::pair<std::string_view, std::string_view> kNamesElsewhere[] = {
+    {"fp32", "f32"}, {"float", "f32"},     {"float32", "f32"},   {"single", "f32"},
+    {"fp16", "f16"}, {"half", "f16"},      {"float16", "f16"},   {"bfloat16", "bf16"},
+    {"fp8", "e4m3"}, {"fp8_e4m3", "e4m3"}, {"fp8_e5m2", "e5m2"}, {"i8", "int8"}};
+
+}  // namespace
+
 Result<Dtype> parse_dtype(std::string_view text) {
   for (const DtypeTraits& row : kDtypes) {
     if (row.name == text) return row.dtype;
+  }
+  for (const auto& [elsewhere, name] : kNamesElsewhere) {
+    if (elsewhere == text)
+      return fail(ErrorKind::kUsage, fmt::format("unknown dtype '{}'; did you mean '{}'? This pgtune knows: {}", text,
+                                                 name, dtype_words()));
   }
   return fail(ErrorKind::kUsage, fmt::format("unknown dtype '{}'; this pgtune knows: {}", text, dtype_words()));
 }
