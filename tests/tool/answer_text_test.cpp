@@ -54,6 +54,21 @@ TEST(AnswerText, EachVerdictSaysWhatItsIntervalAllows) {
                     HasSubstr("clock ran higher")));
 }
 
+TEST(AnswerText, WhatTheRestMayGainIsComparedWithHowFarTheBaselineIsAhead) {
+  session::Answer answer;
+  answer.from_final = true;
+  answer.ranking = {best_of(Verdict::kSlower, 0.93, 0.94, 0.95)};
+  EXPECT_EQ(missed_text(0.06, true, answer), "the rest of the presets may gain 6.0 %");
+  EXPECT_THAT(missed_text(0.049, false, answer), StartsWith("the rest may gain 4.9 %, less than cuBLASLt is ahead: "));
+  answer.ranking = {best_of(Verdict::kTie, 0.99, 1, 1.01)};
+  EXPECT_EQ(missed_text(0.001, false, answer), "the rest may gain 0.1 %");
+  answer.ranking = {best_of(Verdict::kSlower, 0, 0.94, 0)};  // without an interval
+  EXPECT_EQ(missed_text(0.001, false, answer), "the rest may gain 0.1 %");
+  answer.ranking = {best_of(Verdict::kSlower, 0.93, 0.94, 0.95)};
+  answer.from_final = false;
+  EXPECT_EQ(missed_text(0.001, false, answer), "the rest may gain 0.1 %");
+}
+
 std::string explained(const RankedVariant& best, int confirm_rounds = 0) {
   session::Answer answer;
   answer.ranking = {best};

@@ -94,6 +94,16 @@ std::string cycles_text(const session::RankedVariant& best, double margin, std::
                      best.ratio_to_baseline);
 }
 
+std::string missed_text(double missed, bool of_presets, const session::Answer& answer) {
+  const session::RankedVariant& best = answer.best();
+  const bool known = answer.from_final && best.ratio_high > 0;
+  return fmt::format(
+      "the rest{} may gain {:.1f} %{}", of_presets ? " of the presets" : "", 100 * missed,
+      known && missed < 1 - best.ratio_high
+          ? fmt::format(", less than {} is ahead: its kernel may be of another kind", baseline_name(answer))
+          : "");
+}
+
 std::string clocks_text(const session::Answer& answer) {
   const double clock_hz = answer.best().sm_clock_hz;
   if (!(clock_hz > 0) || !(answer.baseline_clock_hz > 0)) return {};

@@ -271,8 +271,7 @@ std::string tried_text(const SearchOutcome& outcome, const session::Answer& answ
   if (failed > 0) text += fmt::format(", and {} that failed", count_text(failed));
   const bool presets = outcome.templates.goes_beyond_presets() && answer.expected_missed_of_presets;
   const auto missed = presets ? answer.expected_missed_of_presets : answer.expected_missed;
-  if (missed && !answer.complete)
-    text += fmt::format("; the rest{} may gain {:.1f} %", presets ? " of the presets" : "", 100 * *missed);
+  if (missed && !answer.complete) text += "; " + missed_text(*missed, presets, answer);
   return text;
 }
 
