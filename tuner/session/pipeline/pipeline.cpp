@@ -93,8 +93,8 @@ Result<Screened::End> Pipeline::try_all() {
     const bool halted = stopped() || out_of_time() || has_enough();
     const std::size_t decided = state_.decided_count();
     if (!halted) {
+      submit_trial();  // first: the GPU works while the strategy ranks what may be next
       propose();
-      submit_trial();
     }
     if (stopped() && !trial_) return End::kInterrupted;
     if (!in_flight()) {
