@@ -28,9 +28,9 @@ TEST(ExpectedImprovement, KnownValues) {
 TEST(GaussianProcess, OfOnePoint) {
   const GaussianProcess process(std::vector{0.0}, std::vector{3.0}, {4, 1, 0.5});
   const double k = matern52(0.7, 1);
-  const auto there = process.predict(std::vector{0.7});
-  EXPECT_NEAR(there.mean, k * 3 / 1.5, 1e-12);
-  EXPECT_NEAR(there.variance, 4 * (1 - k * k / 1.5), 1e-12);
+  const auto away = [](std::size_t) { return 0.7; };
+  EXPECT_NEAR(process.mean(away), k * 3 / 1.5, 1e-12);
+  EXPECT_NEAR(process.variance(away).value(), 4 * (1 - k * k / 1.5), 1e-12);
   EXPECT_NEAR(process.log_likelihood(), -0.5 * (9 / 6.0 + std::log(6.0) + std::log(2 * 3.14159265358979)), 1e-12);
   EXPECT_NEAR(process.likeliest_variance(), 6, 1e-12);
 }
@@ -41,10 +41,10 @@ TEST(GaussianProcess, OfTwoPoints) {
   const GaussianProcess process(std::vector{0.0, 1.0, 1.0, 0.0}, std::vector{1.0, -2.0}, {1, 1, 0.1});
   const double determinant = diagonal * diagonal - apart * apart;
   const double first = (diagonal * 1 - apart * -2) / determinant, second = (diagonal * -2 - apart * 1) / determinant;
-  const auto there = process.predict(std::vector{0.4, 0.6});
-  EXPECT_NEAR(there.mean, near * first + far * second, 1e-12);
+  const auto between = [](std::size_t i) { return i == 0 ? 0.4 : 0.6; };
+  EXPECT_NEAR(process.mean(between), near * first + far * second, 1e-12);
   const double explained = (diagonal * near * near - 2 * apart * near * far + diagonal * far * far) / determinant;
-  EXPECT_NEAR(there.variance, 1 - explained, 1e-12);
+  EXPECT_NEAR(process.variance(between).value(), 1 - explained, 1e-12);
   const double square = 1 * first + -2 * second;
   EXPECT_NEAR(process.log_likelihood(), -0.5 * (square + std::log(determinant)) - std::log(2 * 3.14159265358979),
               1e-12);
@@ -52,8 +52,38 @@ TEST(GaussianProcess, OfTwoPoints) {
 
 TEST(GaussianProcess, FarFromEverythingNothingIsKnown) {
   const GaussianProcess process(std::vector{0.0}, std::vector{3.0}, {4, 1, 0.1});
-  EXPECT_NEAR(process.predict(std::vector{100.0}).mean, 0, 1e-9);
-  EXPECT_NEAR(process.predict(std::vector{100.0}).variance, 4, 1e-9);
+  const auto far = [](std::size_t) { return 100.0; };
+  EXPECT_NEAR(process.mean(far), 0, 1e-9);
+  EXPECT_NEAR(process.variance(far).value(), 4, 1e-9);
+}
+
+// Points on a line, the observed ones at 0, 1, 2 and so on.
+TEST(GaussianProcess, AVarianceIsGivenUpAsSoonAsItsBoundIsNotWorthIt) {
+  constexpr std::size_t kPoints = 40;
+  std::vector<double> distances, values(kPoints, 1.0);
+  for (std::size_t i = 0; i < kPoints; ++i) {
+    for (std::size_t j = 0; j < kPoints; ++j)
+      distances.push_back(std::abs(static_cast<double>(i) - static_cast<double>(j)));
+  }
+  const GaussianProcess process(distances, values, {2, 1, 0.1});
+  std::size_t looked = 0;
+  const auto distance = [&](std::size_t i) {
+    looked = i;
+    return std::abs(static_cast<double>(i) - 20.3);
+  };
+  const double variance = process.variance(distance).value();
+  std::vector<double> bounds;
+  EXPECT_EQ(process.variance(distance,
+                             [&](double bound) {
+                               bounds.push_back(bound);
+                               return true;
+                             }),
+            variance);
+  EXPECT_EQ(looked, kPoints - 1);
+  EXPECT_TRUE(std::is_sorted(bounds.rbegin(), bounds.rend()));
+  EXPECT_GE(bounds.back(), variance);
+  EXPECT_EQ(process.variance(distance, [&](double bound) { return bound > 1.5; }), std::nullopt);
+  EXPECT_LT(looked, kPoints - 1);
 }
 
 TEST(Candidates, AreSeenThroughTheLengthThatIsAskedForAndCovariancesAreKeptWhileItStays) {

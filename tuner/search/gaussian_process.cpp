@@ -66,21 +66,24 @@ double GaussianProcess::log_likelihood(double variance) const {
   return -0.5 * (n * likeliest_variance_ / variance + log_determinant_ + n * std::log(2 * std::numbers::pi * variance));
 }
 
-GaussianProcess::Prediction GaussianProcess::predict(std::span<const double> distances) const {
-  std::vector<double> covariance(count_);
-  Prediction out;
-  for (std::size_t i = 0; i < count_; ++i) {
-    covariance[i] = matern52(distances[i], shape_.length);
-    out.mean += covariance[i] * weights_[i];
-  }
+double GaussianProcess::mean(const DistanceTo& distance) const {
+  double mean = 0;
+  for (std::size_t i = 0; i < count_; ++i) mean += matern52(distance(i), shape_.length) * weights_[i];
+  return mean;
+}
+
+std::optional<double> GaussianProcess::variance(const DistanceTo& distance,
+                                                const std::function<bool(double bound)>& is_worth) const {
+  constexpr std::size_t kLooks = 8;  // points between two looks at the bound
+  std::vector<double> shares(count_);
   double explained = 0;
   for (std::size_t i = 0; i < count_; ++i) {
-    covariance[i] -= dot(factor_.data() + i * count_, covariance.data(), i);
-    covariance[i] /= factor_[i * count_ + i];
-    explained += covariance[i] * covariance[i];
+    if (i > 0 && i % kLooks == 0 && !is_worth(shape_.variance * std::max(0.0, 1 - explained))) return std::nullopt;
+    const double covariance = matern52(distance(i), shape_.length);
+    shares[i] = (covariance - dot(factor_.data() + i * count_, shares.data(), i)) / factor_[i * count_ + i];
+    explained += shares[i] * shares[i];
   }
-  out.variance = shape_.variance * std::max(0.0, 1 - explained);
-  return out;
+  return shape_.variance * std::max(0.0, 1 - explained);
 }
 
 Candidates::Seen Candidates::seen(std::span<const std::size_t> points, std::span<const double> weights, double length) {

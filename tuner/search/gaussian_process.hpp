@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -28,11 +29,15 @@ class GaussianProcess {
   /// `distances`: of every two observed points, row by row. Precondition: shape.noise > 0.
   GaussianProcess(std::span<const double> distances, std::span<const double> values, const Shape& shape);
 
-  struct Prediction {
-    double mean = 0, variance = 0;  ///< without noise
-  };
-  /// The prediction for a point, given its distances from the observed points.
-  [[nodiscard]] Prediction predict(std::span<const double> distances) const;
+  /// Of a point, by the number of an observed one.
+  using DistanceTo = std::function<double(std::size_t observed)>;
+  /// The prediction's mean at a point.
+  [[nodiscard]] double mean(const DistanceTo& distance) const;
+  /// The prediction's variance at a point, without noise. Each observed point lowers an upper bound of it: nothing as
+  /// soon as `is_worth` refuses that bound.
+  [[nodiscard]] std::optional<double> variance(
+      const DistanceTo& distance,
+      const std::function<bool(double bound)>& is_worth = [](double) { return true; }) const;
   /// The weight of each observed point's matern52() in the mean of a prediction.
   [[nodiscard]] const std::vector<double>& weights() const { return weights_; }
   /// Natural logarithm of the values' likelihood under the shape.

@@ -199,15 +199,13 @@ class ModelStrategy final : public Strategy {
       shape_ = likeliest_shape(distances(points), values);
       shaped_by_ = points.size();
     }
-    const auto from = [&](std::size_t index) {
-      std::vector<double> out;
-      for (const std::size_t point : points) out.push_back(likeness_.distance(index, point));
-      return out;
+    const auto from = [&](std::size_t index) -> GaussianProcess::DistanceTo {
+      return [&, index](std::size_t i) { return likeness_.distance(index, points[i]); };
     };
     if (!open_.empty()) {  // open proposals count as measured, with their predicted values
       const GaussianProcess without(distances(points), values, shape_);
       std::vector<double> predicted;
-      for (const std::size_t index : open_) predicted.push_back(without.predict(from(index)).mean);
+      for (const std::size_t index : open_) predicted.push_back(without.mean(from(index)));
       points.insert(points.end(), open_.begin(), open_.end());
       values.insert(values.end(), predicted.begin(), predicted.end());
     }
@@ -236,9 +234,15 @@ class ModelStrategy final : public Strategy {
       std::vector<Candidate> ranked;
       for (Candidate candidate : candidates) {
         if (presets != turns_.in_preset(candidate.index)) continue;
-        if (ranked.size() == kMostExact && candidate.improvement < ranked.back().improvement) break;
-        const double variance = process.predict(from(candidate.index)).variance;
-        candidate.improvement = expected_improvement(best, candidate.mean, std::sqrt(variance));
+        const double least = ranked.size() == kMostExact ? ranked.back().improvement : 0;
+        if (candidate.improvement < least) break;
+        const auto improvement = [&](double variance) {
+          return expected_improvement(best, candidate.mean, std::sqrt(variance));
+        };
+        const auto variance =
+            process.variance(from(candidate.index), [&](double bound) { return improvement(bound) >= least; });
+        if (!variance) continue;
+        candidate.improvement = improvement(*variance);
         ranked.insert(std::upper_bound(ranked.begin(), ranked.end(), candidate, before), candidate);
         if (ranked.size() > kMostExact) ranked.pop_back();
       }
