@@ -80,10 +80,7 @@ std::string speed_table(const LadderOutcome& outcome) {
                    {"gain", Align::kRight}});
   for (std::size_t i = 0; i < outcome.rungs.size(); ++i) {
     const RungResult& rung = outcome.rungs[i];
-    if (!rung.measured) {
-      table.add_row({place_text(i), rung.planned.rung.name, kNothing, kNothing, kNothing, kNothing});
-      continue;
-    }
+    if (!rung.measured) continue;
     const session::RankedVariant& measured = *rung.measured;
     const double gain = gain_at(outcome.rungs, i);
     table.add_row({place_text(i), rung.planned.rung.name + (rung.in_rounds ? "" : " *"),
@@ -98,24 +95,30 @@ std::string speed_table(const LadderOutcome& outcome) {
 }
 
 std::string build_table(const LadderOutcome& outcome) {
-  TextTable table({{"#", Align::kRight},
-                   {"registers", Align::kRight},
-                   {"smem KiB", Align::kRight},
-                   {"occupancy", Align::kRight},
-                   {"global reads"},
-                   {"LDS bits"},
-                   {"FFMA", Align::kRight},
-                   {"spill bytes", Align::kRight}});
+  // Without a disassembler no rung has code.
+  const bool code = std::any_of(outcome.rungs.begin(), outcome.rungs.end(),
+                                [](const RungResult& rung) { return rung.build && rung.build->code; });
+  std::vector<TextTable::Column> columns{{"#", Align::kRight},
+                                         {"registers", Align::kRight},
+                                         {"smem KiB", Align::kRight},
+                                         {"occupancy", Align::kRight},
+                                         {"spill bytes", Align::kRight}};
+  if (code) columns.insert(columns.end(), {{"global reads"}, {"LDS bits"}, {"FFMA", Align::kRight}});
+  TextTable table(std::move(columns));
   for (std::size_t i = 0; i < outcome.rungs.size(); ++i) {
     const auto& build = outcome.rungs[i].build;
     if (!build) continue;
-    const bool code = build->code.has_value();
-    const std::string lds = code ? width_text(hot_code(*build), "LDS") : "";
-    table.add_row({place_text(i), std::to_string(build->info.registers), kibibytes_text(build->smem_bytes),
-                   fmt::format("{:.1f} %", 100 * build->occupancy.fraction), code ? copy_text(*build) : kNothing,
-                   lds.empty() ? kNothing : lds,
-                   code ? fmt::format("{:.1f} %", 100 * ffma_share(hot_code(*build))) : kNothing,
-                   std::to_string(build->info.spill_bytes)});
+    std::vector<std::string> cells{
+        place_text(i), std::to_string(build->info.registers), kibibytes_text(build->smem_bytes),
+        fmt::format("{:.1f} %", 100 * build->occupancy.fraction), std::to_string(build->info.spill_bytes)};
+    if (build->code) {
+      const std::string lds = width_text(hot_code(*build), "LDS");
+      cells.insert(cells.end(), {copy_text(*build), lds.empty() ? kNothing : lds,
+                                 fmt::format("{:.1f} %", 100 * ffma_share(hot_code(*build)))});
+    } else if (code) {
+      cells.insert(cells.end(), {kNothing, kNothing, kNothing});
+    }
+    table.add_row(std::move(cells));
   }
   return table.text();
 }
@@ -138,6 +141,7 @@ std::string counter_table(const LadderOutcome& outcome) {
                    {"FMA pipe", Align::kRight},
                    {"issue slots", Align::kRight}});
   for (std::size_t i = 0; i < outcome.rungs.size(); ++i) {
+    if (!outcome.rungs[i].counters) continue;
     std::vector<std::string> row{place_text(i)};
     for (const Counter counter :
          {&KernelCounters::stall_long_scoreboard, &KernelCounters::stall_short_scoreboard,
@@ -146,7 +150,7 @@ std::string counter_table(const LadderOutcome& outcome) {
       row.push_back(counter_text(outcome.rungs[i], counter));
     table.add_row(std::move(row));
   }
-  return table.text();
+  return table.empty() ? std::string() : table.text();
 }
 
 std::string paragraph(const std::string& text) {
@@ -240,8 +244,9 @@ std::string ladder_text(const LadderOutcome& outcome, const Terminal& terminal) 
   out += build_table(outcome) + '\n';
   if (!outcome.sass_problem.empty()) out += paragraph("No instruction counts: " + outcome.sass_problem) + '\n';
   if (outcome.counters) {
-    out += "stalls in percent of a warp's time; pipe and issue slots of what they can do\n" + counter_table(outcome) +
-           '\n';
+    const std::string table = counter_table(outcome);
+    if (!table.empty())
+      out += "stalls in percent of a warp's time; pipe and issue slots of what they can do\n" + table + '\n';
     if (outcome.counters_problem) out += paragraph("No counters: " + *outcome.counters_problem) + '\n';
   }
   out += rung_list(outcome);

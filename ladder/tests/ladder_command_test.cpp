@@ -106,9 +106,19 @@ TEST_F(LadderTest, WithoutAProfilerThereAreNoCountersAndTheRemedyIsSaid) {
   launch_.environment["PGTUNE_NCU"] = "/nonexistent/ncu";
   const Finished text = ladder({"--counters"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
-  EXPECT_THAT(text.out,
-              AllOf(HasSubstr("No counters: no profiler: PGTUNE_NCU is '/nonexistent/ncu'"), HasSubstr("small")));
+  EXPECT_THAT(text.out, AllOf(HasSubstr("No counters: no profiler: PGTUNE_NCU is '/nonexistent/ncu'"),
+                              HasSubstr("small"), Not(HasSubstr("stalls in percent"))));
   expect_80_columns(text.out);
+}
+
+TEST_F(LadderTest, WithoutADisassemblerItSaysSoOnceAndHasNoColumnsForIt) {
+  launch_.environment["PGTUNE_NVDISASM"] = "/nonexistent/nvdisasm";
+  const Finished text = ladder();
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  const std::size_t first = text.out.find("No instruction counts: ");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(text.out.find("disassembler", text.out.find("disassembler", first) + 1), std::string::npos);
+  EXPECT_THAT(text.out, AllOf(HasSubstr("registers"), Not(HasSubstr("LDS bits")), Not(HasSubstr(" - "))));
 }
 
 TEST_F(LadderTest, ARungThatFailsIsNamedAndTheOthersGoOn) {
