@@ -48,6 +48,16 @@ TEST(ExpectedSearch, OfAFewSecondsOutlastsItsBudgetAtThePowerCap) {
   EXPECT_LT(expected_search(problem("8x5120x3072", Dtype::kE4m3, "nt"), options, 15).seconds, 12);
 }
 
+/// Medians of searches on H100s at the cap: 38 of 64 variants each in h100-bf16.db, 34 of 30 s in h100-operations.db,
+/// which are without a race. What is told before includes the opening. One on an H200 took 47.6 s in all.
+TEST(ExpectedSearch, IsWithinATenthAtThePowerCap) {
+  const Problem large = problem("4096x4096x4096", Dtype::kBf16, "nt");
+  EXPECT_NEAR(expected_search(large, with_trials(64), 15).seconds, 44, 4.4);
+  SessionOptions timed;
+  timed.budget.seconds = 30;
+  EXPECT_NEAR(expected_search(large, timed, 16).seconds + kExpectedOpening_s, 47.6, 4.7);
+}
+
 TEST(ExpectedSearch, CountsTheEightVariantsThatAreTriedInAnyCase) {
   SessionOptions options;
   options.budget.seconds = 2;
@@ -76,9 +86,12 @@ TEST(ExpectedSearch, FollowsBudgetsWorkersAndEnergy) {
   EXPECT_GT(expected_search(small, {}, 1).seconds, whole_s);
   SessionOptions timed;
   timed.budget.seconds = 20;
-  EXPECT_DOUBLE_EQ(expected_search(small, timed, 8).seconds, 20);
+  EXPECT_NEAR(expected_search(small, timed, 8).seconds, 20, 1);
   timed.measure_energy = true;
-  EXPECT_GT(expected_search(small, timed, 8).seconds, 20);
+  EXPECT_NEAR(expected_search(small, timed, 8).seconds, 20, 1) << "no window outlasts a budget";
+  SessionOptions energy;
+  energy.measure_energy = true;
+  EXPECT_GT(expected_search(small, energy, 8).seconds, whole_s + 10);
 }
 
 }  // namespace

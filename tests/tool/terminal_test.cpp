@@ -112,6 +112,31 @@ TEST(LiveLineText, SaysCountsBestRatioAndTimeLeft) {
       "1m20s left");
 }
 
+TEST(LiveLineText, WhereThereIsLittleRoomTheLeastImportantPartIsLeftOut) {
+  session::Progress progress;
+  progress.phase = session::Progress::Phase::kSearch;
+  progress.problem.m = progress.problem.n = progress.problem.k = 4096;
+  progress.total = 91025;
+  progress.done = 110;
+  progress.failed = 3;
+  progress.best_s = 0.2067e-3;
+  progress.baseline_best_s = 0.2098e-3;
+  progress.baseline = "cuBLASLt";
+  progress.remaining_s = 19;
+  EXPECT_EQ(progress_text(progress, {}, 120),
+            "4096x4096x4096: trying variants, 110 of 91,025; best so far 0.2067 ms, 664.92 TFLOP/s, 1.015x cuBLASLt; "
+            "19s left");
+  EXPECT_EQ(progress_text(progress, {}, 99),
+            "4096x4096x4096: trying variants, 110 of 91,025; best so far 0.2067 ms, 1.015x cuBLASLt; 19s left");
+  EXPECT_EQ(progress_text(progress, {}, 79), "trying variants, 110 of 91,025; best so far 1.015x cuBLASLt; 19s left");
+  EXPECT_EQ(progress_text(progress, "3 of 46, 12m00s left; ", 79),
+            "3 of 46, 12m00s left; 4096x4096x4096: trying variants, 110 of 91,025");
+  progress.baseline_best_s = 0;
+  EXPECT_EQ(progress_text(progress, {}, 79),
+            "4096x4096x4096: trying variants, 110 of 91,025; best so far 0.2067 ms; 19s left");
+  EXPECT_EQ(progress_text(progress, {}, 30).size(), 30U);
+}
+
 TEST(LiveLine, AFileGetsALineInTenSeconds) {
   session::Progress progress;
   Terminal terminal(environment({}));

@@ -89,7 +89,8 @@ Result<void> measure(RoundContext& rounds, const BenchRequest& request, Findings
   Pipeline pipeline(rounds.context, rounds.state, strategy, rounds.progress);
   const double after_s = expected_final_s(options, launch_s, steady.sampling) +
                          (request.measure_energy ? expected_energy_s(rounds.state.size()) : 0);
-  TRY_ASSIGN(const auto checked, doing("checking the variants", pipeline.run(after_s, found.answer.floor.margin)));
+  TRY_ASSIGN(const auto checked,
+             doing("checking the variants", pipeline.run({after_s, after_s}, found.answer.floor.margin)));
   found.take(checked);
   if (found.ended()) return {};
   if (request.slowest_in_rounds > 0) {

@@ -2,7 +2,10 @@
 #include "tuner/session/expected_search.hpp"
 
 #include <algorithm>
+#include <optional>
 
+#include "tuner/model/sampling.hpp"
+#include "tuner/session/rounds/energy.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
 
 namespace pgtune::session {
@@ -42,11 +45,24 @@ constexpr double kBuild_s = 1;      // NVRTC, of a variant, on one core
 constexpr double kTrial_s = 0.05;   // checks and the way to the worker and back
 constexpr int kTrialLaunches = 12;  // of a variant as slow as the baseline, beyond the shortest sample
 constexpr double kScreenSample_s = 0.01;
-constexpr double kPreparing_s = 1;  // data, cuBLASLt's algorithms, verification
-constexpr double kSteadyRun_s = 1;
-constexpr double kEnergyWindows_s = 20;
+constexpr double kPreparing_s = 0.8;     // data, cuBLASLt's algorithms
+constexpr double kWarmUp_s = 1;          // before the noise floor
+constexpr double kVerifying_s = 1;       // data of its own, and launches of the winner and of what is near it
 constexpr double kLeastVariants = 8;     // whatever the time
 constexpr double kShareOfBudget = 0.25;  // of steady run and floor
+// Rounds have fewer contenders than there may be: medians of the recordings h100-*.db, over what round_plan.hpp
+// expects.
+constexpr double kUsualShort = 0.75, kUsualSettled = 0.9;
+
+/// Steady run and noise floor.
+double before_search_s(const SessionOptions& options, double launch_s, Sampling sampling) {
+  double sum_s = 0;
+  if (options.conditions.regime == Regime::kSustained)
+    sum_s += expected_sample_s({kSettledSample.sample_s, kLeadInAfterIdling_s}, launch_s);
+  if (sampling == Sampling::kShort)
+    sum_s += kWarmUp_s + expected_round_s({kFloorSample_s, 0}, 2, launch_s) * options.floor_rounds;
+  return options.budget.seconds ? std::min(sum_s, kShareOfBudget * *options.budget.seconds) : sum_s;
+}
 
 }  // namespace
 
@@ -59,28 +75,29 @@ ExpectedSearch expected_search(const Problem& problem, const SessionOptions& opt
       arithmetic_s > kCappedArithmetic_s)
     expected.sampling = Sampling::kSettled;
 
-  const bool settled = expected.sampling == Sampling::kSettled;
-  double baseline_s =
-      settled ? kSteadyRun_s : expected_round_s({kFloorSample_s, 0}, 2, launch_s) * options.floor_rounds;
-  if (options.budget.seconds) baseline_s = std::min(baseline_s, kShareOfBudget * *options.budget.seconds);
-  const double before_s = kPreparing_s + baseline_s;
-  const double rounds_s =
-      expected_race_s(options, launch_s, expected.sampling) + expected_final_s(options, launch_s, expected.sampling);
+  const std::optional<double>& budget_s = options.budget.seconds;
+  const double before_s = kPreparing_s + before_search_s(options, launch_s, expected.sampling);
   const double variants =
       options.budget.trials ? std::min(static_cast<double>(*options.budget.trials), kUsualVariants) : kUsualVariants;
   const double variant_s = std::max(kBuild_s / static_cast<double>(std::max<std::size_t>(compile_workers, 1)),
                                     kTrial_s + std::max(kScreenSample_s, kTrialLaunches * launch_s));
-  double searching_s = before_s + variants * variant_s + rounds_s;
-  if (options.budget.seconds) {
-    const double reserve_s =
-        reserved_for_rounds_s(options, launch_s, expected.sampling, *options.budget.seconds - before_s);
-    // There are never less than half of the rounds, whatever was kept for them.
-    const double until_rounds_s =
-        std::max(*options.budget.seconds - reserve_s, before_s + std::min(kLeastVariants, variants) * variant_s);
-    searching_s = std::min(searching_s, until_rounds_s + std::max(reserve_s, rounds_s / 2));
+  double until_rounds_s = before_s + variants * variant_s;
+  std::optional<double> left_s;
+  if (budget_s) {
+    const double reserve_s = reserved_for_rounds_s(options, launch_s, expected.sampling, *budget_s - before_s);
+    until_rounds_s = std::min(
+        until_rounds_s, std::max(*budget_s - reserve_s, before_s + std::min(kLeastVariants, variants) * variant_s));
+    left_s = *budget_s - until_rounds_s;
   }
-  const bool energy = options.measure_energy || options.objective != Objective::kTime;
-  expected.seconds = searching_s + (energy ? kEnergyWindows_s : 0);
+  const double usual = expected.sampling == Sampling::kSettled ? kUsualSettled : kUsualShort;
+  expected.seconds =
+      until_rounds_s + usual * expected_rounds_s(options, launch_s, expected.sampling, left_s) + kVerifying_s;
+  const bool every = options.objective != Objective::kTime;
+  if (every || options.measure_energy) {
+    const double energy_s = expected_energy_s(every ? static_cast<std::size_t>(std::max(options.finalists, 1)) : 1);
+    // No window is begun that would outlast the budget.
+    expected.seconds += budget_s ? std::clamp(*budget_s - expected.seconds, 0.0, energy_s) : energy_s;
+  }
   return expected;
 }
 

@@ -72,9 +72,17 @@ Result<void> measure(RoundContext& rounds, Screening& screening, Findings& found
   const SessionOptions& options = context.options;
   const double launch_s = baseline_launch_s(found.baseline());
   const auto build_ahead = [&] { return screening.build_ahead(context, rounds.progress); };
+  // What a time budget keeps for the rounds, and how long they take in any case.
+  const auto reserved_s = [&] {
+    return reserved_for_rounds_s(options, launch_s, found.answer.sampling, context.time_left_s());
+  };
+  const auto rounds_s = [&](double reserve_s) {
+    const auto left_s = options.budget.seconds ? std::optional(std::max(reserve_s, 0.0)) : std::nullopt;
+    return expected_rounds_s(options, launch_s, found.answer.sampling, left_s);
+  };
   const auto plan_rounds = [&] {
     contest.plan();
-    if (found.answer.sampling == Sampling::kSettled) rounds.progress.settled(expected_settled_s(options, launch_s));
+    if (found.answer.sampling == Sampling::kSettled) rounds.progress.settled(rounds_s(reserved_s()));
   };
 
   // The compile workers build what will be screened while the GPU measures what must be known before.
@@ -96,8 +104,8 @@ Result<void> measure(RoundContext& rounds, Screening& screening, Findings& found
 
   TRY(screening.await_strategy(context, rounds.progress));
   found.add_notes(screening.notes());
-  const double reserve_s = reserved_for_rounds_s(options, launch_s, steady.sampling, context.time_left_s());
-  TRY_ASSIGN(const auto screened, screening.run(reserve_s, found.answer.floor.margin));
+  const double reserve_s = reserved_s();
+  TRY_ASSIGN(const auto screened, screening.run({reserve_s, rounds_s(reserve_s)}, found.answer.floor.margin));
   found.take(screened);
   if (found.ended()) return {};
 

@@ -25,6 +25,7 @@
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/session/answer/answered.hpp"
 #include "tuner/session/expected_search.hpp"
+#include "tuner/session/pipeline/preparation.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -240,7 +241,7 @@ std::int64_t space_points(const space::TemplateSet& templates) {
 }
 
 /// How long all of it will take, and why, before anything is measured.
-std::string time_note(const SearchTask& task, std::size_t gpus) {
+std::string time_note(const SearchTask& task, const std::vector<DeviceChoice>& choices) {
   const MeasuringOptions& options = task.measuring;
   const std::size_t jobs =
       options.compile.jobs > 0 ? options.compile.jobs : device::default_compile_jobs(options.compile.memory_bytes);
@@ -249,15 +250,19 @@ std::string time_note(const SearchTask& task, std::size_t gpus) {
     session::SessionOptions session = options.session;
     const std::int64_t points = space_points(task.templates_of(problem));
     session.budget.trials = std::min(session.budget.trials.value_or(points), points);
-    all_s += session::expected_search(problem, session, std::max<std::size_t>(jobs / gpus, 1)).seconds;
+    all_s += session::expected_search(problem, session, std::max<std::size_t>(jobs / choices.size(), 1)).seconds;
   }
-  all_s = all_s / static_cast<double>(gpus) + session::kExpectedOpening_s;
+  all_s = all_s / static_cast<double>(choices.size()) + session::kExpectedOpening_s;
+  const bool ceilings =
+      !db::is_absent(options.database) &&
+      db::find_ceilings(db::Database::open(options.database, db::OpenMode::kReadOnly), choices.front().info);
+  if (!ceilings) all_s += session::expected_ceilings_s(options.session.budget);
   return fact_note("time", fmt::format("about {} in all: {}", duration_text(all_s), task.ends_with));
 }
 
 ExitCode search(Context& context, const SearchTask& task, const std::vector<DeviceChoice>& choices, Results& results) {
   Terminal& terminal = context.terminal();
-  terminal.note(time_note(task, choices.size()));
+  terminal.note(time_note(task, choices));
   for (const auto& [kind, templates] : task.templates) {
     for (const space::TemplateId& id : templates.ids())
       terminal.detail(fmt::format("template  {} {}", id.name, id.content_hash));

@@ -33,10 +33,10 @@ std::size_t planned_total(const SearchState& state, const Budget& budget) {
   return std::min(state.size(), static_cast<std::size_t>(std::max<std::int64_t>(*budget.trials, 0)));
 }
 
-std::optional<double> deadline(const SessionContext& context, double after_s) {
+std::optional<double> deadline(const SessionContext& context, double reserve_s) {
   const auto& seconds = context.options.budget.seconds;
   if (!seconds) return std::nullopt;
-  return context.start_s + *seconds - after_s;
+  return context.start_s + *seconds - reserve_s;
 }
 
 /// Recent durations count more once this many are in: the first ones include warming up.
@@ -77,11 +77,11 @@ Result<void> Pipeline::build_ahead() {
   return {};
 }
 
-Result<Screened> Pipeline::run(double after_s, double margin) {
-  after_s_ = std::max(after_s, 0.0);
+Result<Screened> Pipeline::run(const AfterSearch& after, double margin) {
+  after_ = after;
   if (context_.options.stop_when_enough) margin_ = margin;
   begun_s_ = context_.clock.now_s();
-  deadline_s_ = deadline(context_, after_s);
+  deadline_s_ = deadline(context_, after.reserve_s);
   progress_.enter_search(state_, total_);
   TRY_ASSIGN(const auto end, try_all());
   return Screened{end, state_.screen_time_s(), strategy_.expected_miss()};
@@ -116,7 +116,7 @@ Result<Screened::End> Pipeline::try_all() {
 /// the search.
 bool Pipeline::out_of_time() const {
   if (!deadline_s_ || state_.decided_count() < std::min(kLeastTried, state_.size())) return false;
-  const double end_s = state_.best_s() > 0 ? *deadline_s_ : *deadline_s_ + after_s_;
+  const double end_s = state_.best_s() > 0 ? *deadline_s_ : *deadline_s_ + std::max(after_.reserve_s, 0.0);
   return context_.clock.now_s() >= end_s;
 }
 
@@ -249,7 +249,7 @@ void Pipeline::report_progress() {
     const double until_deadline_s = std::max(0.0, *deadline_s_ - context_.clock.now_s());
     remaining_s = std::min(remaining_s.value_or(until_deadline_s), until_deadline_s);
   }
-  if (remaining_s) *remaining_s += after_s_;
+  if (remaining_s) *remaining_s += after_.expected_s;
   progress_.search(state_, remaining_s);
 }
 

@@ -39,6 +39,14 @@ struct Screened {
   std::optional<search::ExpectedMiss> missed = {};  ///< nothing where the strategy does not say
 };
 
+/// Wall time of what follows a screening.
+struct AfterSearch {
+  /// That a time budget keeps for it: below zero the screening may outlast the budget by so much, since what follows
+  /// does in any case.
+  double reserve_s = 0;
+  double expected_s = 0;  ///< that it takes
+};
+
 class Pipeline {
  public:
   /// All references must outlive the pipeline.
@@ -49,11 +57,10 @@ class Pipeline {
   [[nodiscard]] Result<void> build_ahead();
 
   /// Works until the strategy has no more proposals, the budget is spent, or the context's stop flag is set. Afterwards
-  /// no trial is in flight, and unless interrupted no build either. `after_s`: expected wall time of what follows the
-  /// search; a time budget starts no new trial where less than it is left, once eight variants or all were tried. Below
-  /// zero the search may outlast its budget by so much, since what follows does in any case. `margin`: of ties; with
-  /// options.stop_when_enough the search ends once it is enough (search::is_enough()). Errors: those of the device.
-  [[nodiscard]] Result<Screened> run(double after_s, double margin);
+  /// no trial is in flight, and unless interrupted no build either. A time budget starts no new trial where less
+  /// than the reserve is left, once eight variants or all were tried. `margin`: of ties; with options.stop_when_enough
+  /// the search ends once it is enough (search::is_enough()). Errors: those of the device.
+  [[nodiscard]] Result<Screened> run(const AfterSearch& after, double margin);
 
  private:
   struct Candidate {
@@ -87,7 +94,7 @@ class Pipeline {
   SearchState& state_;
   search::Strategy& strategy_;
   ProgressReporter& progress_;
-  double after_s_ = 0;
+  AfterSearch after_;
   std::optional<double> margin_;                ///< where it ends once it is enough
   std::optional<double> begun_s_, deadline_s_;  ///< of run()
   std::size_t slots_;

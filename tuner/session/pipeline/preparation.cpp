@@ -67,12 +67,15 @@ Result<Preparation> prepare(SessionContext& context, ProgressReporter& progress)
   return Preparation{std::move(baseline), context.device.other_processes(), time_s};
 }
 
+double expected_ceilings_s(const Budget& budget) {
+  constexpr double kCeilings_s = 8, kMostOfBudget = 0.125;
+  return budget.seconds && kCeilings_s > kMostOfBudget * *budget.seconds ? 0 : kCeilings_s;
+}
+
 std::vector<std::string> measure_ceilings(const SessionContext& context, ProgressReporter& progress) {
-  constexpr double kAboutSeconds = 8, kMostOfBudget = 0.125;
   if (context.store.ceilings(context.device.info())) return {};
-  const auto& seconds = context.options.budget.seconds;
-  if (seconds && kAboutSeconds > kMostOfBudget * *seconds) return {};  // a later session has the time
-  progress.enter_rounds(Progress::Phase::kCeilings, 1, 0, kAboutSeconds);
+  if (expected_ceilings_s(context.options.budget) == 0) return {};  // a later session has the time
+  progress.enter_rounds(Progress::Phase::kCeilings, 1, 0, std::nullopt);
   const auto ceilings = context.device.measure_ceilings();
   if (!ceilings) return {"the GPU's ceilings were not measured: " + ceilings.error().text()};
   context.store.save_ceilings(*ceilings);

@@ -21,6 +21,10 @@ struct Preparation {
 /// device.
 [[nodiscard]] Result<Preparation> prepare(SessionContext& context, ProgressReporter& progress);
 
+/// Expected wall time of measure_ceilings(); 0 for a time budget of which it would take more than an eighth, in which a
+/// session leaves it to a later one.
+[[nodiscard]] double expected_ceilings_s(const Budget& budget);
+
 /// Measures the GPU's ceilings, once for a device and its driver, and saves them. Returns what failed as notes.
 [[nodiscard]] std::vector<std::string> measure_ceilings(const SessionContext& context, ProgressReporter& progress);
 

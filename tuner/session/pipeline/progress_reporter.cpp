@@ -20,7 +20,6 @@ void ProgressReporter::enter_search(const SearchState& state, std::size_t total)
   progress_.phase = Progress::Phase::kSearch;
   progress_.total = static_cast<std::int64_t>(total);
   progress_.resumed = static_cast<std::int64_t>(state.resumed_count());
-  progress_.remaining_s.reset();  // that of the floor's rounds
   take_counts(state);
   emit();
 }
@@ -32,7 +31,8 @@ void ProgressReporter::search(const SearchState& state, std::optional<double> re
   emit();
 }
 
-void ProgressReporter::enter_rounds(Progress::Phase phase, int rounds, std::int64_t contenders, double remaining_s) {
+void ProgressReporter::enter_rounds(Progress::Phase phase, int rounds, std::int64_t contenders,
+                                    std::optional<double> remaining_s) {
   progress_.phase = phase;
   progress_.round = 0;
   progress_.rounds = rounds;
@@ -41,7 +41,7 @@ void ProgressReporter::enter_rounds(Progress::Phase phase, int rounds, std::int6
   emit();
 }
 
-void ProgressReporter::round(int round, int rounds, std::int64_t contenders, double remaining_s) {
+void ProgressReporter::round(int round, int rounds, std::int64_t contenders, std::optional<double> remaining_s) {
   progress_.round = round;
   progress_.rounds = rounds;
   progress_.contenders = contenders;

@@ -26,9 +26,10 @@ class ProgressReporter {
   /// `total`: variants this search means to decide.
   void enter_search(const SearchState& state, std::size_t total);
   void search(const SearchState& state, std::optional<double> remaining_s);
-  /// A phase of rounds (or of energy windows) begins. `contenders`: variants in it.
-  void enter_rounds(Progress::Phase phase, int rounds, std::int64_t contenders, double remaining_s);
-  void round(int round, int rounds, std::int64_t contenders, double remaining_s);
+  /// A phase of rounds (or of energy windows) begins. `contenders`: variants in it. `remaining_s`: until the problem's
+  /// end, not the phase's.
+  void enter_rounds(Progress::Phase phase, int rounds, std::int64_t contenders, std::optional<double> remaining_s);
+  void round(int round, int rounds, std::int64_t contenders, std::optional<double> remaining_s);
   void take_counts(const SearchState& state);
   void done();
 

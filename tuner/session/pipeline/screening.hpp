@@ -38,7 +38,7 @@ class Screening {
   /// Waits until the strategy is made; the arguments are those of build_ahead(). Errors: those of making it.
   [[nodiscard]] Result<void> await_strategy(const SessionContext& prepared, ProgressReporter& progress);
   /// The screening itself, see Pipeline::run(). Precondition: the strategy is made.
-  [[nodiscard]] Result<Screened> run(double after_s, double margin) { return pipeline_->run(after_s, margin); }
+  [[nodiscard]] Result<Screened> run(const AfterSearch& after, double margin) { return pipeline_->run(after, margin); }
   /// The strategy's name, once it is made.
   [[nodiscard]] std::optional<std::string> strategy() const;
   /// What its expectations rest on, where it has any.

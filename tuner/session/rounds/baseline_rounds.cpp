@@ -103,7 +103,7 @@ Result<SteadyRun> measure_steady_run(RoundContext& rounds, const BaselineReport&
   const bool has_baseline = static_cast<std::size_t>(baseline.best) < baseline.algorithms.size();
   if (!has_baseline || context.options.conditions.regime == Regime::kBurst) return out;
   const SampleTiming timing = steady_timing(context.options.budget.seconds, baseline_launch_s(baseline));
-  rounds.progress.enter_rounds(Progress::Phase::kSteady, 1, 0, timing.sample_s + timing.settle_s);
+  rounds.progress.enter_rounds(Progress::Phase::kSteady, 1, 0, std::nullopt);
   RoundRunner runner(rounds, Stage::kSteady, timing, {baseline_entry(baseline.best)});
   TRY_ASSIGN(const auto end, runner.run_round());
   out.end = end;
@@ -144,7 +144,7 @@ Result<FloorResult> measure_floor(RoundContext& rounds, const BaselineReport& ba
   int planned = std::max(context.options.floor_rounds, kMinimumRounds);
   const double expected_s = expected_round_s({kFloorSample_s, 0}, 2, baseline_launch_s(baseline));
   if (too_short(expected_s)) return without("the time budget is too short");
-  rounds.progress.enter_rounds(Progress::Phase::kFloor, planned, 0, planned * expected_s);
+  rounds.progress.enter_rounds(Progress::Phase::kFloor, planned, 0, std::nullopt);
 
   FloorResult out;
   const double start_s = context.clock.now_s();
@@ -167,7 +167,7 @@ Result<FloorResult> measure_floor(RoundContext& rounds, const BaselineReport& ba
     if (too_short(round_s)) return without("the time budget is too short");
     if (share_s)
       planned = affordable_rounds(planned, runner.rounds(), spent_s, *share_s - (context.clock.now_s() - start_s));
-    rounds.progress.round(runner.rounds(), planned, 0, round_s * (planned - runner.rounds()));
+    rounds.progress.round(runner.rounds(), planned, 0, std::nullopt);
   }
   if (runner.rounds() > 0) context.store.save_rounds(Stage::kFloor, contender_samples(field));
   out.time_s = device_time_s(field);

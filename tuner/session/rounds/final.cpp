@@ -47,9 +47,10 @@ Result<FinalResult> Final::run(const std::vector<std::size_t>& raced, const std:
     const auto picked = pick(raced);
     if (picked.empty()) return FinalResult{};
     rounds_.progress.take_counts(rounds_.state);
-    rounds_.progress.enter_rounds(
-        Progress::Phase::kFinal, plan_.rounds, static_cast<std::int64_t>(picked.size()),
-        expected_round_s(plan_.timing, picked.size() + 2, baseline_launch_s(baseline_)) * plan_.rounds);
+    const double launch_s = baseline_launch_s(baseline_);
+    rounds_.progress.enter_rounds(Progress::Phase::kFinal, plan_.rounds, static_cast<std::int64_t>(picked.size()),
+                                  expected_round_s(plan_.timing, picked.size() + 2, launch_s) * plan_.rounds +
+                                      expected_confirm_s(plan_, launch_s));
     TRY_ASSIGN(auto field, variant_entries(rounds_, picked));
     if (!field) {
       FinalResult stopped;
@@ -102,7 +103,8 @@ Result<RoundRunner::End> Final::run_rounds(RoundRunner& runner) {
     }
     const double spent_s = runner.spent_s();
     rounds = affordable_rounds(rounds, done, spent_s, rounds_.context.time_left_s());
-    rounds_.progress.round(done, rounds, left, spent_s / done * (rounds - done));
+    rounds_.progress.round(done, rounds, left,
+                           spent_s / done * (rounds - done) + expected_confirm_s(plan_, baseline_launch_s(baseline_)));
   }
   return RoundRunner::End::kRan;
 }

@@ -75,8 +75,22 @@ double expected_final_s(const SessionOptions& options, double launch_s, Sampling
   double final_s =
       expected_round_s(plan.timing, static_cast<std::size_t>(plan.finalists + baselines), launch_s) * plan.rounds;
   if (settled) final_s += kLeadInAfterIdling_s - plan.timing.settle_s;
-  if (!plan.confirms) return final_s;
-  return final_s + expected_round_s(plan.timing, kMostConfirmed, launch_s) * confirm_rounds(kMostConfirmed);
+  return final_s + expected_confirm_s(plan, launch_s);
+}
+
+double expected_confirm_s(const FinalPlan& plan, double launch_s) {
+  if (!plan.confirms) return 0;
+  return expected_round_s(plan.timing, kMostConfirmed, launch_s) * confirm_rounds(kMostConfirmed);
+}
+
+double expected_rounds_s(const SessionOptions& options, double launch_s, Sampling sampling,
+                         std::optional<double> time_left_s) {
+  const double final_s = expected_final_s(options, launch_s, sampling);
+  const double both_s = expected_race_s(options, launch_s, sampling) + final_s;
+  if (!time_left_s) return both_s;
+  if (sampling == Sampling::kSettled) return *time_left_s < final_s ? final_s : both_s;
+  // At least six rounds of 24, and a race before them that costs about as much.
+  return std::min(both_s, std::max(*time_left_s, both_s / 2));
 }
 
 double expected_settled_s(const SessionOptions& options, double launch_s) {

@@ -74,6 +74,13 @@ inline constexpr int kMinimumRounds = static_cast<int>(stats::kLeastValues);
 [[nodiscard]] double expected_final_s(const SessionOptions& options, double launch_s,
                                       Sampling sampling = Sampling::kShort);
 
+/// Expected wall time of the confirm rounds of a final; 0 where its plan has none.
+[[nodiscard]] double expected_confirm_s(const FinalPlan& plan, double launch_s);
+/// Expected wall time of race, final and confirm rounds that begin with so much of a time budget left: there is no
+/// settled race where it would leave too little for the final, and short rounds become fewer.
+[[nodiscard]] double expected_rounds_s(const SessionOptions& options, double launch_s, Sampling sampling,
+                                       std::optional<double> time_left_s);
+
 /// GPU time of a search at the power cap but for its screening: steady run, race, final and confirm rounds, with as
 /// many contenders as there may be. By default at most kSettledLimit_s.
 [[nodiscard]] double expected_settled_s(const SessionOptions& options, double launch_s);

@@ -2,9 +2,11 @@
 #include "tool/pgtune/cli/terminal/live_line.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
@@ -15,16 +17,24 @@ namespace {
 
 using session::Progress;
 
-/// "50.68 TFLOP/s, 1.021x cuBLASLt"
-std::string best_speed_text(const Progress& progress) {
+/// What of a progress is shown.
+struct Parts {
+  bool failures = true, speed = true, time = true, remaining = true, shape = true, best = true;
+};
+
+/// "; best so far 2.712 ms, 50.68 TFLOP/s, 1.021x cuBLASLt"
+std::string best_text(const Progress& progress, const Parts& parts) {
+  if (progress.best_s <= 0 || !parts.best) return {};
   const Problem& problem = progress.problem;
-  std::string text = fmt::format("{} {}", speed_text(problem, progress.best_s), problem.speed_unit());
-  if (progress.baseline_best_s > 0)
-    text += fmt::format(", {:.3f}x {}", progress.baseline_best_s / progress.best_s, progress.baseline);
-  return text;
+  const bool ratio = progress.baseline_best_s > 0;
+  std::vector<std::string> facts;
+  if (parts.time || !ratio) facts.push_back(fmt::format("{} ms", milliseconds_text(progress.best_s)));
+  if (parts.speed) facts.push_back(fmt::format("{} {}", speed_text(problem, progress.best_s), problem.speed_unit()));
+  if (ratio) facts.push_back(fmt::format("{:.3f}x {}", progress.baseline_best_s / progress.best_s, progress.baseline));
+  return fmt::format("; best so far {}", fmt::join(facts, ", "));
 }
 
-std::string work_text(const Progress& progress) {
+std::string work_text(const Progress& progress, const Parts& parts) {
   switch (progress.phase) {
     case Progress::Phase::kPrepare:
       return fmt::format("preparing data and {}",
@@ -55,19 +65,31 @@ std::string work_text(const Progress& progress) {
       break;
   }
   std::string text = fmt::format("trying variants, {} of {}", count_text(progress.done), count_text(progress.total));
-  if (progress.failed > 0) text += fmt::format(", {} failed", count_text(progress.failed));
+  if (progress.failed > 0 && parts.failures) text += fmt::format(", {} failed", count_text(progress.failed));
+  return text;
+}
+
+std::string shown_text(const Progress& progress, const Parts& parts) {
+  std::string text = parts.shape ? progress.problem.shape() + ": " : "";
+  text += work_text(progress, parts) + best_text(progress, parts);
+  if (progress.remaining_s && parts.remaining) text += fmt::format("; {} left", duration_text(*progress.remaining_s));
   return text;
 }
 
 }  // namespace
 
-std::string progress_text(const Progress& progress) {
-  std::string text = fmt::format("{}: {}", progress.problem.shape(), work_text(progress));
-  if (progress.best_s > 0) {
-    text += fmt::format("; best so far {} ms, {}", milliseconds_text(progress.best_s), best_speed_text(progress));
+std::string progress_text(const Progress& progress, const std::string& before, std::size_t width) {
+  Parts parts;
+  std::vector<bool*> in_turn{&parts.failures, &parts.speed, &parts.time};
+  if (!before.empty()) in_turn.insert(in_turn.end(), {&parts.remaining, &parts.best});
+  in_turn.push_back(&parts.shape);
+  std::string text = before + shown_text(progress, parts);
+  for (bool* const part : in_turn) {
+    if (text.size() <= width) break;
+    *part = false;
+    text = before + shown_text(progress, parts);
   }
-  if (progress.remaining_s) text += fmt::format("; {} left", duration_text(*progress.remaining_s));
-  return text;
+  return elided(text, width);
 }
 
 std::string settled_text(const Progress& progress) {
@@ -105,19 +127,19 @@ void LiveLine::redraw(const Progress& progress) {
   last_ = now;
   drawn_ = true;
   // The last column stays free: filling it makes some terminals wrap.
-  terminal_.show_live({elided(before_ + progress_text(progress), terminal_.error_width() - 1)});
+  terminal_.show_live({progress_text(progress, before_, terminal_.error_width() - 1)});
 }
 
 void LiveLine::print_sparse(const Progress& progress) {
   const auto now = Clock::now();
   if (now - last_ < kSparseInterval) return;
   last_ = now;
-  note(before_ + progress_text(progress));
+  note(progress_text(progress, before_));
 }
 
 void LiveLine::note(const std::string& text) {
   const char* indent = "";
-  for (const std::string& line : wrap_text(text, kTextWidth - 2)) {
+  for (const std::string& line : wrap_text(text, std::min(kTextWidth, terminal_.error_width()) - 2)) {
     terminal_.note(indent + line);
     indent = "  ";
   }
@@ -133,7 +155,9 @@ class FleetView::Line final : public ProgressView {
   Line(FleetView& view, std::size_t device) : view_(view), device_(device) {}
 
   void update(const session::Progress& progress) override {
-    if (progress.phase != session::Progress::Phase::kDone) view_.set(device_, progress_text(progress));
+    if (progress.phase == session::Progress::Phase::kDone) return;
+    const std::size_t room = view_.terminal_.error_width() - view_.names_[device_].size() - 3;
+    view_.set(device_, progress_text(progress, {}, room));
   }
   void clear() override { view_.set(device_, {}); }
 

@@ -31,14 +31,16 @@ class ProgressView {
 };
 
 /// E.g. "4096x4096x4096: trying variants, 120 of 3,400, 3 failed; best so far 2.712 ms, 50.68 TFLOP/s, 1.021x cuBLASLt;
-/// 1m20s left".
-[[nodiscard]] std::string progress_text(const session::Progress& progress);
+/// 1m20s left" after `before`. Of a text wider than `width` parts are left out, the least important first: failures,
+/// speed, time, then for one problem its shape and in a list (which `before` tells) its own time left and its best.
+[[nodiscard]] std::string progress_text(const session::Progress& progress, const std::string& before = {},
+                                        std::size_t width = std::string::npos);
 
 /// Reports that a problem reaches the power cap, and the duration of its race and final. Precondition: settled_rounds_s
 /// > 0.
 [[nodiscard]] std::string settled_text(const session::Progress& progress);
 
-/// `text` in at most `width` columns; "..." replaces the middle of a longer one.
+/// `text` in at most `width` columns; "..." replaces the middle of a longer one, which has no parts to leave out.
 [[nodiscard]] std::string elided(const std::string& text, std::size_t width);
 
 class LiveLine final : public ProgressView {
