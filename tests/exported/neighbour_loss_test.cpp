@@ -123,8 +123,9 @@ TEST(Coverage, SaysHowEachShapeIsServed) {
   content.losses = {{Dtype::kF32, true, 0.5, 10, 10, 0.012, 0.03}};
   const ExportFolder folder("");
   folder.write("shapes", "1024x1024x1024\n1100x1024x1024 # between two\n1024x1024x1024 tn\n64x64x64 bf16\n");
-  const std::string text =
-      coverage_text(content, ProblemOptions().problems_of_file((folder.path() / "shapes").string()));
+  Terminal terminal(process_environment);
+  const auto problems = ProblemOptions().problems_of_file((folder.path() / "shapes").string());
+  const std::string text = coverage_text(content, problems, terminal);
   EXPECT_THAT(text, testing::AllOf(testing::StartsWith("NVIDIA H200, sm_90, 132 SMs, 140 GiB, 700 W\n"),
                                    testing::ContainsRegex("1024x1024x1024 f32 nn +exact +0 %\n"),
                                    testing::ContainsRegex("1100x1024x1024 f32 nn +neighbour +1.2 % +[0-9x]+ f32 nn\n"),
@@ -141,7 +142,11 @@ TEST(Coverage, SaysHowEachShapeIsServed) {
   EXPECT_EQ(rows.at(1).at("served"), "fallback");
   EXPECT_TRUE(rows.at(1).at("variant").is_null());
   content.losses.front().chosen = false;
-  EXPECT_THAT(coverage_text(content, {f32_problem(1100)}), testing::HasSubstr("fallback"));
+  EXPECT_THAT(coverage_text(content, {f32_problem(1100)}, terminal), testing::HasSubstr("fallback"));
+  terminal.set_color(ColorMode::kAlways);
+  EXPECT_THAT(coverage_text(content, problems, terminal),
+              testing::AllOf(testing::ContainsRegex("\033.32m1024x1024x1024 f32 nn +exact"),
+                             testing::ContainsRegex("\n1100x1024x1024 f32 nn +fallback\n")));
 }
 
 TEST(NeighbourLoss, DistanceCountsDoublings) {

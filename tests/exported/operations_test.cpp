@@ -211,9 +211,10 @@ TEST(ExportedOperations, CoverageTellsHowSizesAreServed) {
   folder.write("sizes", "M=1024,N=1024 # tuned\nM=1096,N=1024\nM=1,N=8\n");
   const auto problems = problems_of_sizes(content, (folder.path() / "sizes").string());
   EXPECT_EQ(problems.size(), 3 * operation_kinds(content).size());
-  const std::string text = coverage_text(content, problems);
-  for (const char* row : {"bf16 M=1024, +exact +0 %", "bf16 M=1096, +neighbour +1.2 % +transpose bf16 M=1024,N=1024",
-                          "f32 M=1096, +fallback", "bf16 M=1,N=8 +fallback"})
+  const std::string text = coverage_text(content, problems, Terminal(process_environment));
+  for (const char* row :
+       {"bf16 M=1024,N=1024 +exact +0 %", "bf16 M=1096,N=1024 +neighbour +1.2 % +transpose bf16 M=1024,N=1024",
+        "f32 M=1096,N=1024 +fallback", "bf16 M=1,N=8 +fallback"})
     EXPECT_THAT(text, testing::ContainsRegex(row));
   folder.write("sizes", "M=1024,N=1024\nM=8\n");
   EXPECT_THAT([&] { static_cast<void>(problems_of_sizes(content, (folder.path() / "sizes").string())); },

@@ -145,16 +145,24 @@ TEST_F(BoardsReportTest, ShowsWhatASearchAndABenchOnAnotherBoardMeasured) {
   EXPECT_NEAR(difference.at("baseline_time_ratio").get<double>(), 1.04, 0.003);
 }
 
-TEST_F(BoardsReportTest, TextHasAColumnGroupABoard) {
+TEST_F(BoardsReportTest, TextHasALineForEachBoardThatMeasuredAProblem) {
   ASSERT_EQ(search({"--this-board"}).exit_code, 0);
   const Finished text = report();
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out,
-              AllOf(HasSubstr("A  " + std::string(kA) + "\nB  " + kB + "\n"), HasSubstr("A ms  x best   MHz"),
-                    HasSubstr("B ms  x best   MHz"),
+              AllOf(HasSubstr("A  " + std::string(kA) + "\nB  " + kB + "\n"),
+                    ::testing::ContainsRegex("\n256x256x256 +A +[0-9.]+ +[0-9.]+ +1700\n +B +[0-9.]+ +[+]4[.][0-9] % "),
                     ::testing::ContainsRegex("B takes " + kFourPercent + " more time than A [(]median of 1 problem; "),
-                    Not(HasSubstr("~"))));
+                    Not(HasSubstr("~")), Not(HasSubstr("one board only"))));
   expect_80_columns(text.out);
+}
+
+TEST_F(BoardsReportTest, WhatOneBoardAloneMeasuredIsCountedWithTheCommandThatComparesIt) {
+  const Finished text = report();
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("\n1 of 1 problems was measured by one board only. "),
+                    HasSubstr("\npgtune bench --shape 256x256x256 --template FILE.json\n"), Not(HasSubstr("x best"))));
 }
 
 TEST_F(BoardsReportTest, ABoardWithoutTheVariantShowsItsOwnBestAndIsNotCompared) {

@@ -32,10 +32,10 @@ Ends make_pipe() {
   return {ends[0], ends[1]};
 }
 
-Ends make_terminal() {
+Ends make_terminal(unsigned short columns) {
   Ends ends;
   winsize size{};
-  size.ws_col = 80;
+  size.ws_col = columns;
   size.ws_row = 24;
   require(openpty(&ends.read, &ends.write, nullptr, nullptr, &size) == 0, "openpty");
   fcntl(ends.read, F_SETFD, FD_CLOEXEC);
@@ -92,8 +92,8 @@ Process::Process(const Launch& launch) {
   arguments.push_back(nullptr);
   environment.push_back(nullptr);
 
-  Ends out = make_pipe();
-  const Ends err = launch.terminal ? make_terminal() : make_pipe();
+  Ends out = launch.output_columns > 0 ? make_terminal(launch.output_columns) : make_pipe();
+  const Ends err = launch.terminal ? make_terminal(80) : make_pipe();
   if (!launch.output_file.empty()) {
     close(out.write);
     out.write = open(launch.output_file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -151,7 +151,7 @@ Finished run(const Launch& launch) { return Process(launch).wait(); }
 
 std::string why_no_terminal() {
   try {
-    const Ends ends = make_terminal();
+    const Ends ends = make_terminal(80);
     close(ends.read);
     close(ends.write);
     return {};

@@ -18,6 +18,20 @@ namespace {
 using nlohmann::json;
 using ::testing::StartsWith;
 
+using ReportColour = CliTest;
+
+TEST_F(ReportColour, RowsHaveTheColourOfTheirVerdict) {
+  const std::string database = std::string(PGTUNE_SOURCE_DIR) + "/recordings/h200-bf16.db.zst";
+  const Finished coloured = pgtune({"report", "--db", database, "--color", "always"});
+  EXPECT_EQ(coloured.exit_code, 0) << coloured.err;
+  EXPECT_THAT(coloured.out,
+              AllOf(HasSubstr("\033[1mproblem "), ::testing::ContainsRegex("\033.32m512x512x512 .*faster\033"),
+                    ::testing::ContainsRegex("\033.31m1000x1000x1000 .*slower\033"),
+                    ::testing::ContainsRegex("\033.33m128x7168x8192 .*unclear\033"),
+                    ::testing::ContainsRegex("\n128x28672x4096 .*tie\n")));
+  EXPECT_EQ(pgtune({"report", "--db", database}).out.find('\033'), std::string::npos);
+}
+
 class ReportsTest : public CliTest {
  protected:
   json results(const std::vector<std::string>& arguments) {

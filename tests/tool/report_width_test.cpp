@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every table of show and report over every recording: at most 80 columns, and no shape or number broken.
+// Every table of show and report over every recording: at most 80 columns, and no shape or number broken; in
+// terminals of other widths, too.
 #include <algorithm>
 #include <string_view>
 
@@ -44,6 +45,14 @@ int times_whole(const std::string& text, const std::string& shape) {
   return times;
 }
 
+/// Commands to copy are in one line, however long.
+std::string without_commands(const std::string& text) {
+  std::istringstream lines(text);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) out += line.starts_with("pgtune ") ? "" : line + '\n';
+  return out;
+}
+
 TEST_P(ReportWidth, ShapesAndNumbersStayWholeIn80Columns) {
   const std::string database = std::string(PGTUNE_SOURCE_DIR) + "/recordings/" + GetParam() + ".db.zst";
   const auto shapes_of = [&](const std::vector<std::string>& form, const std::function<bool(const json&)>& is_shown) {
@@ -63,6 +72,8 @@ TEST_P(ReportWidth, ShapesAndNumbersStayWholeIn80Columns) {
     return !result.at("winner").is_null() ||
            (!result.at("winner_settled").is_null() && !result.at("baseline_settled").is_null());
   });
+  const auto on_boards =
+      shapes_of({"report", "--boards"}, [](const json& result) { return result.at("boards").size() > 1; });
   for (const std::vector<std::string>& form : {std::vector<std::string>{"show"},
                                                {"report"},
                                                {"report", "--roofline"},
@@ -70,9 +81,32 @@ TEST_P(ReportWidth, ShapesAndNumbersStayWholeIn80Columns) {
                                                {"report", "--boards"}}) {
     const Finished shown = pgtune(form, {"--db", database});
     EXPECT_EQ(shown.exit_code, 0) << shown.err;
-    expect_80_columns(shown.out);
-    for (const auto& [shape, times] : form.back() == "--power" ? with_energy : all)
+    expect_80_columns(without_commands(shown.out));
+    for (const auto& [shape, times] : form.back() == "--power"    ? with_energy
+                                      : form.back() == "--boards" ? on_boards
+                                                                  : all)
       EXPECT_GE(times_whole(shown.out, shape), times) << form.back() << " breaks " << shape;
+  }
+}
+
+TEST_P(ReportWidth, NamesStayWholeInTerminalsOf60And200Columns) {
+  if (const std::string why = why_no_terminal(); !why.empty()) GTEST_SKIP() << why;
+  const std::string database = std::string(PGTUNE_SOURCE_DIR) + "/recordings/" + GetParam() + ".db.zst";
+  const json results = json::parse(pgtune({"report", "--json", "--db", database}).out).at("results");
+  for (const unsigned short columns : std::initializer_list<unsigned short>{60, 200}) {
+    launch_.output_columns = columns;
+    for (const std::vector<std::string>& form : {std::vector<std::string>{"report"}, {"report", "--roofline"}}) {
+      const Finished shown = pgtune(form, {"--db", database, "--color", "never"});
+      EXPECT_EQ(shown.exit_code, 0) << shown.err;
+      std::istringstream lines(shown.out);
+      for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns + 1U) << line;  // and '\r'
+      EXPECT_TRUE(columns == 60 || shown.out.find("no room in") == std::string::npos) << form.back();
+      for (const json& result : results) {
+        std::string name;
+        for (const std::string& word : printed_words(result.at("problem"))) name += (name.empty() ? "" : ",") + word;
+        EXPECT_GE(times_whole(shown.out, name), 1) << form.back() << " breaks " << name;
+      }
+    }
   }
 }
 

@@ -191,16 +191,44 @@ TEST(TextTable, WrapsOneColumnToTheWidth) {
   EXPECT_EQ(table.text(80), "#  parameters\n1  BM=128 BN=128 COPY=cp_async\n");
 }
 
-TEST(TextTable, NamesGiveWayWhereProblemsDoNotDo) {
-  TextTable table({{"problem", Align::kLeft, Wrap::kWords}, {"template", Align::kLeft, Wrap::kNames}, {"speed"}});
-  table.add_row({"M=64,N=7168,K=2048", "gemm_block_scaled_wgmma", "245"});
-  EXPECT_EQ(table.text(36),
-            "problem       template         speed\n"
-            "M=64,N=7168,  gemm_block_      245\n"
-            "K=2048        scaled_wgmma\n");
-  EXPECT_EQ(table.text(80),
-            "problem             template                 speed\n"
-            "M=64,N=7168,K=2048  gemm_block_scaled_wgmma  245\n");
+TEST(TextTable, ColumnsAreLeftOutInTheirOrderBeforeANameIsBroken) {
+  TextTable table({{"problem", Align::kLeft, Wrap::kWords},
+                   {.title = "template", .left_out = 1},
+                   {.title = "first", .left_out = 2},
+                   {"best"}});
+  table.add_row({"M=64,N=7168,K=2048", "gemm_wgmma", "101.0", "102.0"});
+  EXPECT_EQ(table.text(46),
+            "problem             template    first  best\n"
+            "M=64,N=7168,K=2048  gemm_wgmma  101.0  102.0\n");
+  EXPECT_EQ(table.text(42),
+            "problem            template   first best\n"
+            "M=64,N=7168,K=2048 gemm_wgmma 101.0 102.0\n")
+      << "a gap of one blank";
+  EXPECT_EQ(table.text(40),
+            "problem             first  best\n"
+            "M=64,N=7168,K=2048  101.0  102.0\n"
+            "no room in 40 columns: template\n");
+  EXPECT_EQ(table.text(26),
+            "problem             best\n"
+            "M=64,N=7168,K=2048  102.0\n"
+            "no room in 26 columns: template, first\n");
+  EXPECT_EQ(table.text(20),
+            "problem        best\n"
+            "M=64,N=7168,   102.0\n"
+            "K=2048\n"
+            "no room in 20 columns: template, first\n")
+      << "nothing else is left to give way";
+}
+
+TEST(TextTable, RowsHaveTheirStyleWhereTheTerminalHasColour) {
+  TextTable table({{"problem"}, {"verdict"}});
+  table.add_row({"a", "faster"}, Style::kGood);
+  table.add_row({"b", "tie"});
+  Terminal terminal(environment({}));
+  terminal.set_color(ColorMode::kNever);
+  EXPECT_EQ(table.text(terminal), "problem  verdict\na        faster\nb        tie\n");
+  terminal.set_color(ColorMode::kAlways);
+  EXPECT_EQ(table.text(terminal), "\033[1mproblem  verdict\033[0m\n\033[32ma        faster\033[0m\nb        tie\n");
 }
 
 TEST(TextTable, BreaksAfterCommasAndCutsLongWords) {

@@ -18,19 +18,13 @@
 
 #include "pgtune_cluster.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/version.hpp"
 #include "tuner/util/own_files.hpp"
 
 namespace pgtune::tool {
 namespace {
-
-/// As one word of a POSIX shell.
-std::string shell_word(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 bool has_control(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; });

@@ -166,7 +166,7 @@ class ExportCommand final : public Command {
       const std::vector<Problem> problems =
           filter_.operation() != nullptr ? problems_of_sizes(content, coverage_) : covered_problems_;
       context.terminal().print(json_ ? coverage_json(content, problems).dump(2) + '\n'
-                                     : coverage_text(content, problems));
+                                     : coverage_text(content, problems, context.terminal()));
       return ExitCode::kDone;
     }
     const bool in_two = split_ || !library_.empty();

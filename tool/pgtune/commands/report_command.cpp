@@ -112,7 +112,7 @@ class ReportCommand final : public Command {
     } else if (csv_) {
       context.terminal().print(power_ ? power_report_csv(results) : speed_report_csv(results));
     } else if (power_) {
-      print_power_report(context.terminal(), results);
+      print_power_report(context.terminal(), results, filter_.database_option());
     } else {
       print_speed_report(context.terminal(), results);
     }
@@ -231,7 +231,7 @@ class ReportCommand final : public Command {
     } else if (csv_) {
       context.terminal().print(boards_report_csv(results));
     } else {
-      print_boards_report(context.terminal(), results);
+      print_boards_report(context.terminal(), results, filter_.database_option());
     }
   }
 

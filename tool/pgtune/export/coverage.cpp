@@ -41,11 +41,14 @@ std::string nearest_title(const CallableHeader& content, std::size_t variant, co
   return nearest->problem.title();
 }
 
-std::vector<std::string> row_of(const Problem& problem, const Served& served) {
+/// Green where it was measured, yellow where a loss is only expected.
+void add_row(TextTable& table, const Problem& problem, const Served& served) {
   const std::string loss = !served.expected_loss        ? ""
                            : *served.expected_loss == 0 ? "0 %"
                                                         : fmt::format("{:.1f} %", 100 * *served.expected_loss);
-  return {problem.title(), served.how, loss, served.tuned_for};
+  const bool exact = std::string_view(served.how) == "exact";
+  const Style style = exact ? Style::kGood : served.variant ? Style::kUnclear : Style::kPlain;
+  table.add_row({problem.title(), served.how, loss, served.tuned_for}, style);
 }
 
 json served_json(const CallableHeader& content, const Problem& problem, const Served& served) {
@@ -90,14 +93,17 @@ std::vector<Problem> problems_of_sizes(const CallableHeader& content, const std:
   return problems;
 }
 
-std::string coverage_text(const CallableHeader& content, const std::vector<Problem>& problems) {
+std::string coverage_text(const CallableHeader& content, const std::vector<Problem>& problems,
+                          const Terminal& terminal) {
   std::string text;
   for (std::size_t i = 0; i < content.device_classes.size(); ++i) {
-    TextTable table(
-        {{"problem", Align::kLeft, Wrap::kWords}, {"served"}, {"expected loss", Align::kRight}, {"tuned for"}});
-    for (const Problem& problem : problems) table.add_row(row_of(problem, served(content, problem, i)));
-    text +=
-        fmt::format("{}{}\n{}", i == 0 ? "" : "\n", device_class(content.device_classes[i]).hardware(), table.text());
+    TextTable table({{"problem", Align::kLeft, Wrap::kWords},
+                     {"served"},
+                     {"loss", Align::kRight},
+                     {.title = "tuned for", .left_out = 1}});
+    for (const Problem& problem : problems) add_row(table, problem, served(content, problem, i));
+    text += fmt::format("{}{}\n{}", i == 0 ? "" : "\n", device_class(content.device_classes[i]).hardware(),
+                        table.text(terminal));
   }
   return text;
 }

@@ -28,7 +28,8 @@ struct Served {
 [[nodiscard]] Served served(const CallableHeader& content, const Problem& problem, std::size_t device_class);
 
 /// A table of it for each class of device.
-[[nodiscard]] std::string coverage_text(const CallableHeader& content, const std::vector<Problem>& problems);
+[[nodiscard]] std::string coverage_text(const CallableHeader& content, const std::vector<Problem>& problems,
+                                        const Terminal& terminal);
 /// The same, with the variant's template and key: a list of device classes with their problems.
 [[nodiscard]] nlohmann::json coverage_json(const CallableHeader& content, const std::vector<Problem>& problems);
 

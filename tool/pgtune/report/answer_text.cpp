@@ -65,6 +65,21 @@ Style verdict_style(const session::Answer& answer) {
   return Style::kPlain;
 }
 
+Style held_style(session::Held held) {
+  switch (held) {
+    case session::Held::kFaster:
+      return Style::kGood;
+    case session::Held::kSlower:
+      return Style::kBad;
+    case session::Held::kUnclear:
+      return Style::kUnclear;
+    case session::Held::kHeld:
+    case session::Held::kNew:
+      break;
+  }
+  return Style::kPlain;
+}
+
 std::string verdict_text(const session::RankedVariant& best, double margin, bool from_final,
                          std::string_view baseline) {
   if (!from_final) return "none: the times are from screening, the final is not whole";

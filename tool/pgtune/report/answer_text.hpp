@@ -12,6 +12,7 @@
 #include "tuner/model/conditions.hpp"
 #include "tuner/model/problem.hpp"
 #include "tuner/session/answer.hpp"
+#include "tuner/session/answer/held.hpp"
 
 namespace pgtune::tool {
 
@@ -32,8 +33,9 @@ namespace pgtune::tool {
 
 /// The same for narrow tables, in which "faster through power" is "by power".
 [[nodiscard]] std::string short_verdict(const session::Answer& answer);
-/// The colour of a verdict.
+/// The colour of a verdict, and of a comparison with an earlier result.
 [[nodiscard]] Style verdict_style(const session::Answer& answer);
+[[nodiscard]] Style held_style(session::Held held);
 
 /// "faster: 1.038 to 1.044 times the speed of cuBLASLt's best". `from_final`: false where the rounds of the final are
 /// missing, so that nothing can be said.

@@ -117,9 +117,6 @@ namespace {
 
 using nlohmann::json;
 
-/// The number that fits 80 columns next to a problem's title.
-constexpr std::size_t kBoardsInTable = 2;
-
 /// "A", "B", ..., then "27".
 std::string letter(std::size_t board) {
   constexpr std::size_t kLetters = 26;
@@ -132,61 +129,76 @@ std::string more_text(double ratio) {
   return fmt::format("{:.1f} % {}", percent < 0 ? -percent : percent, percent < 0 ? "less" : "more");
 }
 
-/// Time, ratio and clock of one board.
-void add_cells(std::vector<std::string>& cells, const std::optional<BoardCell>& cell) {
-  if (!cell) {
-    cells.insert(cells.end(), {"-", "-", "-"});
-    return;
-  }
-  const session::RankedVariant& shown = *cell->shown;
-  cells.push_back(milliseconds_text(shown.time_s) + (cell->same_variant ? "" : "~"));
-  cells.push_back(shown.ratio_to_baseline > 0 ? fmt::format("{:.3f}", shown.ratio_to_baseline) : "-");
-  cells.push_back(shown.sm_clock_hz > 0 ? fmt::format("{:.0f}", shown.sm_clock_hz / 1e6) : "-");
+/// Whether a row compares boards: another one measured the problem too.
+bool is_compared(const BoardRow& row) {
+  return std::count_if(row.cells.begin(), row.cells.end(), [](const auto& cell) { return cell.has_value(); }) > 1;
 }
 
-std::string table_text(const BoardGroup& group, std::size_t begin, std::size_t end) {
-  std::vector<TextTable::Column> columns{{"problem", Align::kLeft, Wrap::kWords}};
-  for (std::size_t board = begin; board < end; ++board) {
-    columns.push_back({letter(board) + " ms", Align::kRight});
-    columns.push_back({"x best", Align::kRight});
-    columns.push_back({"MHz", Align::kRight});
+/// A line for each board that measured it.
+void add_rows(TextTable& table, const BoardRow& row) {
+  const BoardCell* first = nullptr;
+  for (std::size_t board = 0; board < row.cells.size(); ++board) {
+    const auto& cell = row.cells[board];
+    if (!cell) continue;
+    const session::RankedVariant& shown = *cell->shown;
+    const bool comparable = first != nullptr && first->same_variant && cell->same_variant;
+    table.add_row({first == nullptr ? row_title(*row.winner) : "", letter(board),
+                   milliseconds_text(shown.time_s) + (cell->same_variant ? "" : "~"),
+                   comparable ? fmt::format("{:+.1f} %", 100 * (shown.time_s / first->shown->time_s - 1)) : "",
+                   shown.ratio_to_baseline > 0 ? fmt::format("{:.3f}", shown.ratio_to_baseline) : "",
+                   shown.sm_clock_hz > 0 ? fmt::format("{:.0f}", shown.sm_clock_hz / 1e6) : ""});
+    if (first == nullptr) first = &*cell;
   }
-  TextTable table(columns);
+}
+
+void print_table(Terminal& terminal, const BoardGroup& group) {
+  TextTable table({{"problem", Align::kLeft, Wrap::kWords},
+                   {"board"},
+                   {"ms", Align::kRight},
+                   {"longer", Align::kRight},
+                   {"x best", Align::kRight, Wrap::kNone, 2},
+                   {"MHz", Align::kRight, Wrap::kNone, 1}});
   std::map<const StoredResult*, const BoardRow*> row_of;
-  std::vector<const StoredResult*> winners;
+  std::vector<const StoredResult*> compared;
   for (const BoardRow& row : group.rows) {
     row_of[row.winner] = &row;
-    winners.push_back(row.winner);
+    if (is_compared(row)) compared.push_back(row.winner);
   }
-  for (const TableSection& section : table_sections(winners)) {
+  for (const TableSection& section : table_sections(compared)) {
     table.add_section(section.title);
-    for (const StoredResult* winner : section.results) {
-      std::vector<std::string> cells{row_title(*winner)};
-      for (std::size_t board = begin; board < end; ++board) add_cells(cells, row_of.at(winner)->cells[board]);
-      table.add_row(std::move(cells));
-    }
+    for (const StoredResult* winner : section.results) add_rows(table, *row_of.at(winner));
   }
-  return table.text();
+  if (!table.empty()) terminal.print(table.text(terminal));
 }
 
-void print_group(Terminal& terminal, const BoardGroup& group) {
-  for (const std::string& line : wrap_text(group.device_class + "; " + group.conditions, kTextWidth))
-    terminal.print(terminal.styled(Style::kBold, line) + '\n');
+/// How many problems only one board measured, and the command that compares the first of them.
+void print_missing(Terminal& terminal, const BoardGroup& group, const std::string& database_option) {
+  const auto is_alone = [](const BoardRow& row) { return !is_compared(row); };
+  const auto first = std::find_if(group.rows.begin(), group.rows.end(), is_alone);
+  if (first == group.rows.end()) return;
+  print_wrapped(terminal, fmt::format("{} of {} problems {} measured by one board only. On another board of the class, "
+                                      "with this database, a bench compares the first:",
+                                      std::count_if(first, group.rows.end(), is_alone), group.rows.size(),
+                                      group.rows.size() == 1 ? "was" : "were"));
+  terminal.print(fmt::format("pgtune bench {}{}{}\n", problem_options(*first->winner),
+                             condition_options(*first->winner), database_option));
+}
+
+void print_group(Terminal& terminal, const BoardGroup& group, const std::string& database_option) {
+  print_wrapped(terminal, group.device_class + "; " + group.conditions, Style::kBold);
   for (std::size_t board = 0; board < group.boards.size(); ++board)
     terminal.print(fmt::format("{:<2} {}\n", letter(board), group.boards[board]));
-  for (std::size_t begin = 0; begin < group.boards.size(); begin += kBoardsInTable)
-    terminal.print(table_text(group, begin, std::min(begin + kBoardsInTable, group.boards.size())) + '\n');
+  print_table(terminal, group);
   for (const BoardDifference& difference : group.differences) {
     const std::string baseline = difference.baseline_median > 0 ? fmt::format("; the baseline's best takes {}",
                                                                               more_text(difference.baseline_median))
                                                                 : std::string();
-    for (const std::string& line :
-         wrap_text(fmt::format("{} takes {} time than A (median of {} problem{}; {} to {}){}", letter(difference.board),
-                               more_text(difference.median), difference.problems, difference.problems == 1 ? "" : "s",
-                               more_text(difference.low), more_text(difference.high), baseline),
-                   kTextWidth))
-      terminal.print(line + '\n');
+    print_wrapped(terminal,
+                  fmt::format("{} takes {} time than A (median of {} problem{}; {} to {}){}", letter(difference.board),
+                              more_text(difference.median), difference.problems, difference.problems == 1 ? "" : "s",
+                              more_text(difference.low), more_text(difference.high), baseline));
   }
+  print_missing(terminal, group, database_option);
   terminal.print("\n");
 }
 
@@ -210,21 +222,26 @@ json cell_json(const BoardCell& cell) {
 
 }  // namespace
 
-void print_boards_report(Terminal& terminal, const std::vector<StoredResult>& results) {
+void print_boards_report(Terminal& terminal, const std::vector<StoredResult>& results,
+                         const std::string& database_option) {
   if (results.empty()) return;
   const std::vector<BoardGroup> groups = board_groups(results);
-  bool others = false;
+  bool compared = false, others = false;
   for (const BoardGroup& group : groups) {
-    print_group(terminal, group);
-    for (const BoardRow& row : group.rows)
+    print_group(terminal, group, database_option);
+    for (const BoardRow& row : group.rows) {
+      if (!is_compared(row)) continue;
+      compared = true;
       others = others || std::any_of(row.cells.begin(), row.cells.end(),
                                      [](const auto& cell) { return cell && !cell->same_variant; });
+    }
   }
-  terminal.print(
-      "x best: speed against the baseline's best on the same board (cuBLASLt's\n"
-      "algorithm, of other operations a copy); times are of the variant that the\n"
-      "newest search found best, from searches and benches\n");
-  if (others) terminal.print("~ the board's own best: it has not timed that variant\n");
+  if (compared)
+    print_wrapped(terminal,
+                  "Times are of the variant that the newest search found best, from searches and benches; longer: than "
+                  "on the first board; x best: speed against the baseline's best on the same board (cuBLASLt's "
+                  "algorithm, of other operations a copy).");
+  if (others) print_wrapped(terminal, "~ the board's own best: it has not timed that variant");
   print_marks_legend(terminal, results);
 }
 

@@ -50,7 +50,9 @@ struct BoardGroup {
 
 // `results`: of ResultFilter::load_boards().
 
-void print_boards_report(Terminal& terminal, const std::vector<StoredResult>& results);
+/// `database_option`: of the printed command.
+void print_boards_report(Terminal& terminal, const std::vector<StoredResult>& results,
+                         const std::string& database_option);
 /// One object per problem, with "boards"; and "differences", one object for each board except its group's first.
 [[nodiscard]] nlohmann::json boards_report_json(const std::vector<StoredResult>& results);
 /// One line per problem; time_s, ratio_to_baseline and sm_clock_hz of every board.

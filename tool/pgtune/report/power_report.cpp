@@ -38,8 +38,9 @@ std::string settled_joules_text(const StoredResult& result) {
   return settled_energy_text(*answer.best().settled_energy, *answer.baseline_settled_energy, baseline_name(answer));
 }
 
-std::string measure_command(const StoredResult& result) {
-  return fmt::format("pgtune bench {}{} --power", problem_options(result), condition_options(result));
+std::string measure_command(const StoredResult& result, const std::string& database_option) {
+  return fmt::format("pgtune bench {}{}{} --power", problem_options(result), condition_options(result),
+                     database_option);
 }
 
 /// Speed and energy of the winner against cuBLASLt's best: both drew on the same power budget, turn by turn.
@@ -50,9 +51,9 @@ std::string verdict(const StoredResult& result, const Energies& energy) {
                      energy_verdict(energy.winner, energy.baseline, baseline_name(answer)));
 }
 
-void print_wrapped(Terminal& terminal, const std::string& text) {
+void print_indented(Terminal& terminal, const std::string& text) {
   constexpr std::size_t kIndent = 4;
-  for (const std::string& line : wrap_text(text, kTextWidth - kIndent))
+  for (const std::string& line : wrap_text(text, text_width(terminal) - kIndent))
     terminal.print(fmt::format("{:{}}{}\n", "", kIndent, line));
 }
 
@@ -91,9 +92,10 @@ void print_group(Terminal& terminal, const ResultGroup& group) {
     terminal.print(fmt::format("{} with {}{}\n", marked_title(result), result.answer.best().variant.template_name,
                                one_unit ? "" : fmt::format(", {}", result.problem.speed_unit())));
     terminal.print(lines[2 * i + 1] + lines[2 * i + 2]);
-    print_wrapped(terminal, verdict(result, measured[i].second));
+    print_indented(terminal, verdict(result, measured[i].second));
     if (result.answer.idle_power_w)
-      print_wrapped(terminal, fmt::format("idle power {:.0f} W, part of the watts above", *result.answer.idle_power_w));
+      print_indented(terminal,
+                     fmt::format("idle power {:.0f} W, part of the watts above", *result.answer.idle_power_w));
   }
   terminal.print("\n");
 }
@@ -127,16 +129,17 @@ void take_bench_energy(const db::Database& database, std::vector<StoredResult>& 
   }
 }
 
-void print_power_report(Terminal& terminal, const std::vector<StoredResult>& results) {
+void print_power_report(Terminal& terminal, const std::vector<StoredResult>& results,
+                        const std::string& database_option) {
   if (results.empty()) return;
   const bool any = std::any_of(results.begin(), results.end(), [](const auto& r) { return energies(r).has_value(); });
   for (const ResultGroup& group : grouped(results)) print_group(terminal, group);
-  if (any)
-    terminal.print(
-        "Medians over windows of steady load; range: over the windows; at cap: share of\n"
-        "time at the power cap. The verdict's speed is that of the final, where both\n"
-        "took turns in the same power budget.\n"
-        "The sensor reads the whole board: good for ranking on this GPU, not absolute.\n");
+  if (any) {
+    print_wrapped(terminal,
+                  "Medians over windows of steady load; range: over the windows; at cap: share of time at the power "
+                  "cap. The verdict's speed is that of the final, where both took turns in the same power budget.");
+    print_wrapped(terminal, "The sensor reads the whole board: good for ranking on this GPU, not absolute.");
+  }
   std::string missing;  // the command for the first of those that have none
   std::size_t without = 0;
   bool headed = false;
@@ -147,9 +150,9 @@ void print_power_report(Terminal& terminal, const std::vector<StoredResult>& res
         terminal.print(fmt::format("{}By settled samples alone, without windows of steady load:\n", any ? "\n" : ""));
       headed = true;
       terminal.print(fmt::format("  {}\n", marked_title(result)));
-      print_wrapped(terminal, settled);
+      print_indented(terminal, settled);
     } else if (!energies(result) && ++without == 1) {
-      missing = measure_command(result);
+      missing = measure_command(result, database_option);
     }
   }
   if (without > 0)
@@ -179,7 +182,7 @@ nlohmann::json power_report_json(const std::vector<StoredResult>& results) {
     if (energy) {
       line["summary"] = verdict(result, *energy);
     } else {
-      line["measure"] = measure_command(result);
+      line["measure"] = measure_command(result, {});
     }
   }
   return out;

@@ -16,7 +16,9 @@ namespace pgtune::tool {
 void take_bench_energy(const db::Database& database, std::vector<StoredResult>& results);
 
 /// Results without measured energy are listed with the command that measures it.
-void print_power_report(Terminal& terminal, const std::vector<StoredResult>& results);
+/// `database_option`: of the printed command.
+void print_power_report(Terminal& terminal, const std::vector<StoredResult>& results,
+                        const std::string& database_option);
 /// One object per result; "winner" and "baseline_best" are null if energy was not measured, and "measure" has the
 /// command.
 [[nodiscard]] nlohmann::json power_report_json(const std::vector<StoredResult>& results);

@@ -132,8 +132,7 @@ std::vector<ResultGroup> grouped(const std::vector<StoredResult>& results) {
 }
 
 void print_headline(Terminal& terminal, const ResultGroup& group) {
-  for (const std::string& line : wrap_text(group.headline, kTextWidth))
-    terminal.print(terminal.styled(Style::kBold, line) + '\n');
+  print_wrapped(terminal, group.headline, Style::kBold);
 }
 
 bool is_recorded(const StoredResult& result) { return result.row.recorded; }
@@ -212,8 +211,7 @@ void print_baseline_legend(Terminal& terminal, const std::vector<StoredResult>& 
     lines.insert(fmt::format("cuBLASLt was timed on {} for {}, with zeros added", shape, fmt::join(problems, "; ")));
   for (const auto& [operands, problems] : copied)
     lines.insert(fmt::format("cuBLASLt was timed with copies of {} for {}", operands, fmt::join(problems, "; ")));
-  for (const std::string& line : lines)
-    terminal.print(fmt::format("{}\n", fmt::join(wrap_text(line, kTextWidth), "\n")));
+  for (const std::string& line : lines) print_wrapped(terminal, line);
 }
 
 }  // namespace pgtune::tool

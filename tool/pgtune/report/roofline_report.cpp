@@ -154,33 +154,28 @@ class Reasons {
     if (found == reasons_.end()) found = reasons_.insert(reasons_.end(), why);
     return fmt::format(" {}", static_cast<char>('a' + (found - reasons_.begin())));
   }
-  [[nodiscard]] std::string text() const {
-    std::string out;
-    for (std::size_t i = 0; i < reasons_.size(); ++i) {
-      for (const std::string& line :
-           wrap_text(fmt::format("{}: above the roof: {}", static_cast<char>('a' + i), reasons_[i]), kTextWidth))
-        out += line + '\n';
-    }
-    return out;
+  void print(Terminal& terminal) const {
+    for (std::size_t i = 0; i < reasons_.size(); ++i)
+      print_wrapped(terminal, fmt::format("{}: above the roof: {}", static_cast<char>('a' + i), reasons_[i]));
   }
 
  private:
   std::vector<std::string> reasons_;
 };
 
-std::string table_text(const std::vector<const RooflinePoint*>& points) {
+void print_table(Terminal& terminal, const std::vector<const RooflinePoint*>& points) {
   const bool smem = std::any_of(points.begin(), points.end(), [](const auto* point) { return point->smem_bound; });
   std::vector<TextTable::Column> columns{{"problem", Align::kLeft, Wrap::kWords},
                                          {"TFLOP/s", Align::kRight},
-                                         {"F/B", Align::kRight},
-                                         {"DRAM", Align::kRight},
-                                         {"F/B", Align::kRight},
-                                         {"L2", Align::kRight},
-                                         {"arith", Align::kRight},
+                                         {"F/B", Align::kRight, Wrap::kNone, 2},
+                                         {"DRAM", Align::kRight, Wrap::kNone, 6},
+                                         {"F/B", Align::kRight, Wrap::kNone, 1},
+                                         {"L2", Align::kRight, Wrap::kNone, 4},
+                                         {"arith", Align::kRight, Wrap::kNone, 5},
                                          {"reached", Align::kRight},
                                          {"of"}};
   constexpr std::ptrdiff_t kBeforeArithmetic = 6;
-  if (smem) columns.insert(columns.begin() + kBeforeArithmetic, {"smem", Align::kRight});
+  if (smem) columns.insert(columns.begin() + kBeforeArithmetic, {"smem", Align::kRight, Wrap::kNone, 3});
   TextTable table(std::move(columns));
   Reasons reasons;
   const auto number = [](const std::optional<double>& value) {
@@ -199,11 +194,12 @@ std::string table_text(const std::vector<const RooflinePoint*>& points) {
     if (smem) cells.insert(cells.begin() + kBeforeArithmetic, tera(point.smem_bound));
     table.add_row(std::move(cells));
   });
-  return table.text() + reasons.text();
+  terminal.print(table.text(terminal));
+  reasons.print(terminal);
 }
 
 /// Bytes of the contenders with counters; empty if there are none.
-std::string measured_bytes_text(const std::vector<const RooflinePoint*>& points) {
+std::string measured_bytes_text(const Terminal& terminal, const std::vector<const RooflinePoint*>& points) {
   std::vector<const RooflinePoint*> measured;
   for (const RooflinePoint* point : points) {
     if (point->counters) measured.push_back(point);
@@ -212,9 +208,9 @@ std::string measured_bytes_text(const std::vector<const RooflinePoint*>& points)
   TextTable table({{"MB of a launch", Align::kLeft, Wrap::kWords},
                    {"kernel"},
                    {"DRAM", Align::kRight},
-                   {"computed", Align::kRight},
+                   {"computed", Align::kRight, Wrap::kNone, 2},
                    {"L2", Align::kRight},
-                   {"computed", Align::kRight},
+                   {"computed", Align::kRight, Wrap::kNone, 1},
                    {"smem", Align::kRight}});
   const auto mega = [](const std::optional<double>& bytes) {
     return bytes ? fmt::format("{:.1f}", *bytes / 1e6) : std::string("-");
@@ -228,7 +224,7 @@ std::string measured_bytes_text(const std::vector<const RooflinePoint*>& points)
     add(row_title(*point.result), "winner", point.dram, point.l2, point.smem);
     add("", baseline_name(point.result->answer), point.baseline_dram, point.baseline_l2, point.baseline_smem);
   });
-  return '\n' + table.text();
+  return '\n' + table.text(terminal);
 }
 
 nlohmann::json bytes_json(const LevelBytes& dram, const LevelBytes& l2, const LevelBytes& smem) {
@@ -300,19 +296,19 @@ void print_roofline_report(Terminal& terminal, const std::vector<StoredResult>& 
     const auto& ceilings = members.front()->ceilings;
     const std::string roofs = ceilings ? ceilings_text(*ceilings, members)
                                        : "roofs: not measured; the next pgtune search on this GPU does that";
-    for (const std::string& line : wrap_text(roofs, kTextWidth)) terminal.print(line + '\n');
-    terminal.print(table_text(members) + measured_bytes_text(members) + '\n');
+    print_wrapped(terminal, roofs);
+    print_table(terminal, members);
+    terminal.print(measured_bytes_text(terminal, members) + '\n');
   }
   const bool measured = std::any_of(points.begin(), points.end(), [](const auto& point) { return point.counters; });
-  terminal.print(
-      "F/B: FLOP per byte of DRAM (every operand moved once) and of L2 (what the\n"
-      "template reads through it, \"-\" where it does not say); DRAM, L2, arith: what\n"
-      "each roof allows, TFLOP/s; reached: the winner's share of the lowest of them.\n"
-      "With warm L2 operands may not come from DRAM, so that roof is left out.\n");
+  print_wrapped(terminal,
+                "F/B: FLOP per byte of DRAM (every operand moved once) and of L2 (what the template reads through it, "
+                "\"-\" where it does not say); DRAM, L2, arith: what each roof allows, TFLOP/s; reached: the winner's "
+                "share of the lowest of them. With warm L2 operands may not come from DRAM, so that roof is left out.");
   if (measured)
-    terminal.print(
-        "Where the profiler counted a kernel's bytes (--counters), they take the place of\n"
-        "the computed ones; the tables in MB have both.\n");
+    print_wrapped(terminal,
+                  "Where the profiler counted a kernel's bytes (--counters), they take the place of the computed ones; "
+                  "the tables in MB have both.");
   print_marks_legend(terminal, results);
 }
 

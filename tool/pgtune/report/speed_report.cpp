@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include <algorithm>
 #include <cmath>
@@ -71,13 +70,13 @@ std::string speed_header(const ResultGroup& group) {
   return same ? std::string(unit) : "speed";
 }
 
-std::string table_text(const ResultGroup& group) {
+std::string table_text(const ResultGroup& group, const Terminal& terminal) {
   TextTable table({{"problem", Align::kLeft, Wrap::kWords},
-                   {"template", Align::kLeft, Wrap::kNames},
-                   {speed_header(group), Align::kRight},
-                   {"% first", Align::kRight},
+                   {.title = "template", .left_out = 1},
+                   {speed_header(group), Align::kRight, Wrap::kNone, 3},
+                   {"% first", Align::kRight, Wrap::kNone, 2},
                    {"% best", Align::kRight},
-                   {"interval", Align::kRight},
+                   {"interval", Align::kRight, Wrap::kNone, 4},
                    {"verdict"}});
   for (const TableSection& section : table_sections(group.results)) {
     table.add_section(section.title);
@@ -87,14 +86,15 @@ std::string table_text(const ResultGroup& group) {
       table.add_row({row_title(*result), best.variant.template_name, speed_text(result->problem, best.time_s),
                      fmt::format("{:.1f}", line.percent_of_first), fmt::format("{:.1f}", line.percent_of_best),
                      result->answer.from_final ? percent_interval_text(best.ratio_low, best.ratio_high) : "",
-                     short_verdict(result->answer)});
+                     short_verdict(result->answer)},
+                    verdict_style(result->answer));
     }
   }
-  return table.text();
+  return table.text(terminal);
 }
 
 /// For each kind with several problems: "bf16: 44 problems, geometric mean 102.3 % of cuBLASLt's best ...".
-std::string summary_text(const ResultGroup& group) {
+std::string summary_text(const ResultGroup& group, const Terminal& terminal) {
   std::string text;
   for (const KindSummary& summary : summarise_kinds(group.results)) {
     if (summary.problems < 2) continue;
@@ -103,7 +103,7 @@ std::string summary_text(const ResultGroup& group) {
                     summary.kind, summary.problems, summary.percent_of_best, summary.baseline, summary.least_percent,
                     summary.most_percent, summary.percent_of_first);
     constexpr std::size_t kIndent = 2;
-    text += fmt::format("{}\n", fmt::join(wrap_text(line, kTextWidth - kIndent), "\n  "));
+    text += fmt::format("{}\n", fmt::join(wrap_text(line, terminal.output_width() - kIndent), "\n  "));
   }
   return text;
 }
@@ -114,21 +114,20 @@ void print_speed_report(Terminal& terminal, const std::vector<StoredResult>& res
   if (results.empty()) return;
   for (const ResultGroup& group : grouped(results)) {
     print_headline(terminal, group);
-    terminal.print(table_text(group) + summary_text(group) + '\n');
+    terminal.print(table_text(group, terminal) + summary_text(group, terminal) + '\n');
   }
   const auto is_copied = [](const StoredResult& result) { return baseline_name(result.answer) == kCopyBaseline; };
   if (std::any_of(results.begin(), results.end(), is_copied))
-    terminal.print(
-        "Operations without a library's product stand beside ways of copying as many\n"
-        "bytes instead of cuBLASLt's algorithms.\n");
-  terminal.print(
-      "% first, % best: speed against cuBLASLt's first heuristic and its best\n"
-      "algorithm, 100 is equal; interval: 95 %, of % best, over the final's rounds;\n"
-      "by power: faster through a higher clock in the same power budget, not in\n"
-      "cycles.\n");
+    print_wrapped(terminal,
+                  "Operations without a library's product stand beside ways of copying as many bytes instead of "
+                  "cuBLASLt's algorithms.");
+  print_wrapped(terminal,
+                "% first, % best: speed against cuBLASLt's first heuristic and its best algorithm, 100 is equal; "
+                "interval: 95 %, of % best, over the final's rounds; by power: faster through a higher clock in the "
+                "same power budget, not in cycles.");
   const auto is_screened = [](const StoredResult& result) { return !result.answer.from_final; };
   if (std::any_of(results.begin(), results.end(), is_screened))
-    terminal.print("none: the times are from screening, since the final is not whole.\n");
+    print_wrapped(terminal, "none: the times are from screening, since the final is not whole.");
   print_baseline_legend(terminal, results);
   print_marks_legend(terminal, results);
 }
@@ -218,7 +217,11 @@ void print_comparison(Terminal& terminal, std::vector<ComparedResult> compared) 
   const auto effect = [&](const ComparedResult& row) { return change(row) > 0 ? std::abs(std::log(change(row))) : 0; };
   std::stable_sort(compared.begin(), compared.end(),
                    [&](const ComparedResult& a, const ComparedResult& b) { return effect(a) > effect(b); });
-  TextTable table({{"problem"}, {"x best before"}, {"x best now"}, {"change", Align::kRight}, {"verdict"}});
+  TextTable table({{"problem", Align::kLeft, Wrap::kWords},
+                   {.title = "x best before", .left_out = 1},
+                   {.title = "x best now", .left_out = 2},
+                   {"change", Align::kRight},
+                   {"verdict"}});
   std::map<session::Held, std::size_t> counts;
   const auto word = [](session::Held held) {
     return held == session::Held::kHeld ? std::string("same") : std::string(to_string(held));
@@ -228,20 +231,10 @@ void print_comparison(Terminal& terminal, std::vector<ComparedResult> compared) 
     ++counts[row.change];
     table.add_row({marked_title(*row.after), ratio_text(before.ratio_to_baseline, before.ratio_low, before.ratio_high),
                    ratio_text(now.ratio_to_baseline, now.ratio_low, now.ratio_high),
-                   change(row) > 0 ? fmt::format("{:+.1f} %", 100 * (change(row) - 1)) : "", word(row.change)});
+                   change(row) > 0 ? fmt::format("{:+.1f} %", 100 * (change(row) - 1)) : "", word(row.change)},
+                  held_style(row.change));
   }
-  std::istringstream lines(table.text(terminal.output_width()));
-  std::string line;
-  std::getline(lines, line);
-  terminal.print(terminal.styled(Style::kBold, line) + '\n');
-  for (std::size_t i = 0; std::getline(lines, line); ++i) {
-    const session::Held held = compared[i].change;
-    const Style style = held == session::Held::kFaster    ? Style::kGood
-                        : held == session::Held::kSlower  ? Style::kBad
-                        : held == session::Held::kUnclear ? Style::kUnclear
-                                                          : Style::kPlain;
-    terminal.print(terminal.styled(style, line) + '\n');
-  }
+  terminal.print(table.text(terminal));
   std::vector<std::string> parts;
   for (const session::Held held :
        {session::Held::kFaster, session::Held::kSlower, session::Held::kHeld, session::Held::kUnclear}) {

@@ -163,6 +163,8 @@ bool ResultFilter::admits(const Problem& problem, const DeviceInfo& device) cons
   return std::find(wanted.begin(), wanted.end(), problem) != wanted.end();
 }
 
+std::string ResultFilter::database_option() const { return database_option_text(database_); }
+
 std::filesystem::path ResultFilter::database_path(const Context& context) const {
   return context.database_path(database_);
 }

@@ -68,6 +68,8 @@ class ResultFilter {
 
   /// The file of load()'s database.
   [[nodiscard]] std::filesystem::path database_path(const Context& context) const;
+  /// database_option_text() of it.
+  [[nodiscard]] std::string database_option() const;
   /// The database of load(), to read. Throws db::Error.
   [[nodiscard]] db::Database open_database(const Context& context) const;
 

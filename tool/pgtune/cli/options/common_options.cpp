@@ -21,6 +21,19 @@ Option add_database_option(CommandLine& app, std::string& database) {
       .option_text("FILE");
 }
 
+std::string database_option_text(const std::string& database) {
+  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:@%,";
+  if (database.empty()) return {};
+  const bool plain = database.find_first_not_of(kPlain) == std::string::npos;
+  return " --db " + (plain ? database : shell_word(database));
+}
+
+std::string shell_word(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 Option add_template_option(CommandLine& app, std::string& selector) {
   return app.add_option("--template", selector, "A built-in template, or the path of your own template's JSON")
       .option_text("NAME|FILE.json");

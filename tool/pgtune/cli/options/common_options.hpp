@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "tool/pgtune/cli/command_line.hpp"
 #include "tuner/search/strategies.hpp"
@@ -16,6 +17,10 @@ inline constexpr const char* kProblemGroup = "Problem";
 inline constexpr const char* kOutputGroup = "Output";
 
 Option add_database_option(CommandLine& app, std::string& database);
+/// " --db FILE" with the file as it was given, for commands that are printed; empty where it was not.
+[[nodiscard]] std::string database_option_text(const std::string& database);
+/// As one word of a POSIX shell.
+[[nodiscard]] std::string shell_word(std::string_view text);
 Option add_template_option(CommandLine& app, std::string& selector);
 /// Where templates of one's own find headers that they do not bring along.
 Option add_include_folder_option(CommandLine& app, std::vector<std::string>& folders);

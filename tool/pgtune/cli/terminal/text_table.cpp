@@ -2,10 +2,11 @@
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 namespace pgtune::tool {
 namespace {
@@ -27,33 +28,25 @@ std::string padded(const std::string& text, std::size_t width, Align align) {
   return align == Align::kLeft ? text + fill : fill + text;
 }
 
-/// wrap_text()'s `after`.
-std::string_view broken_after(Wrap wrap) { return wrap == Wrap::kNames ? ",_" : ","; }
-
 /// The width of the longest part that wrap_text() does not break.
-std::size_t longest_word(const std::string& text, std::string_view after) {
+std::size_t longest_word(const std::string& text) {
   std::size_t longest = 0, length = 0;
   for (const char c : text) {
     length = c == ' ' ? 0 : length + 1;
     longest = std::max(longest, length);
-    if (after.find(c) != std::string_view::npos) length = 0;
+    if (c == ',') length = 0;
   }
   return longest;
 }
 
-void append_line(std::string& out, std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  out += line + '\n';
-}
-
 }  // namespace
 
-std::vector<std::string> wrap_text(const std::string& text, std::size_t width, std::string_view after) {
+std::vector<std::string> wrap_text(const std::string& text, std::size_t width) {
   std::vector<std::string> lines;
   std::string rest = text;
   while (rest.size() > width) {
     const std::size_t blank = rest.find_last_of(' ', width);
-    const std::size_t comma = width > 0 ? rest.find_last_of(after, width - 1) : std::string::npos;
+    const std::size_t comma = width > 0 ? rest.rfind(',', width - 1) : std::string::npos;
     std::size_t cut = width;
     if (blank != std::string::npos && blank > 0) cut = blank;
     if (comma != std::string::npos && (blank == std::string::npos || comma + 1 > blank)) cut = comma + 1;
@@ -65,59 +58,106 @@ std::vector<std::string> wrap_text(const std::string& text, std::size_t width, s
   return lines;
 }
 
-std::string TextTable::text(std::size_t width, std::size_t indent) const {
+std::size_t text_width(const Terminal& terminal) { return std::min(kTextWidth, terminal.output_width()); }
+
+void print_wrapped(Terminal& terminal, const std::string& text, Style style) {
+  for (const std::string& line : wrap_text(text, text_width(terminal)))
+    terminal.print(terminal.styled(style, line) + '\n');
+}
+
+TextTable::Layout TextTable::layout(std::size_t width, std::size_t indent) const {
+  Layout out;
+  out.gap = kGap;
   std::vector<std::size_t> widths;
+  std::vector<std::pair<int, std::size_t>> to_leave_out;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t widest = display_width(columns_[c].title);
-    for (const auto& row : rows_) widest = std::max(widest, display_width(row[c]));
+    for (const Row& row : rows_) widest = std::max(widest, display_width(row.cells[c]));
     widths.push_back(widest);
+    out.shown.push_back(c);
+    if (columns_[c].left_out > 0) to_leave_out.emplace_back(columns_[c].left_out, c);
   }
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
-    const std::size_t total = std::accumulate(widths.begin(), widths.end(), indent + kGap * (columns_.size() - 1));
-    if (columns_[c].wrap == Wrap::kNone || total <= width) continue;
-    const std::size_t excess = total - width;
+  const auto total = [&](std::size_t gap) {
+    std::size_t sum = indent + gap * (out.shown.size() - 1);
+    for (const std::size_t c : out.shown) sum += widths[c];
+    return sum;
+  };
+  std::sort(to_leave_out.begin(), to_leave_out.end());
+  for (const auto& [turn, c] : to_leave_out) {
+    if (total(1) <= width) break;
+    out.shown.erase(std::find(out.shown.begin(), out.shown.end(), c));
+  }
+  for (const std::size_t c : out.shown) {
+    // A gap of one blank is better than a broken cell only where columns may be left out: those hold names.
+    const std::size_t least_total = total(to_leave_out.empty() ? kGap : 1);
+    if (columns_[c].wrap == Wrap::kNone || least_total <= width) continue;
+    const std::size_t excess = least_total - width;
     std::size_t least = std::max(kNarrowestWrap, display_width(columns_[c].title));
-    for (const auto& row : rows_)
-      least = std::max(least, std::min(longest_word(row[c], broken_after(columns_[c].wrap)), kLongestWord));
+    for (const Row& row : rows_) least = std::max(least, std::min(longest_word(row.cells[c]), kLongestWord));
     widths[c] = widths[c] > excess + least ? widths[c] - excess : std::min(widths[c], least);
   }
-  const std::size_t cells_width = std::accumulate(widths.begin(), widths.end(), indent);
-  const std::size_t gap = cells_width + kGap * (columns_.size() - 1) > width ? 1 : kGap;
+  if (total(kGap) > width) out.gap = 1;
+  for (const std::size_t c : out.shown) out.widths.push_back(widths[c]);
+  return out;
+}
 
+std::string TextTable::rendered(std::size_t width, std::size_t indent, const Styled& styled) const {
+  const Layout layout = this->layout(width, indent);
   std::string out;
-  const auto append_row = [&](const std::vector<std::string>& cells) {
+  const auto append_line = [&](Style style, std::string line) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += styled(style, line) + '\n';
+  };
+  const auto append_row = [&](const std::vector<std::string>& cells, Style style) {
     std::vector<std::vector<std::string>> lines;
     std::size_t height = 1;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      const Wrap wrap = columns_[c].wrap;
-      lines.push_back(wrap == Wrap::kNone ? std::vector{cells[c]} : wrap_text(cells[c], widths[c], broken_after(wrap)));
+    for (std::size_t i = 0; i < layout.shown.size(); ++i) {
+      const std::size_t c = layout.shown[i];
+      const bool wraps = columns_[c].wrap != Wrap::kNone;
+      lines.push_back(wraps ? wrap_text(cells[c], layout.widths[i]) : std::vector{cells[c]});
       height = std::max(height, lines.back().size());
     }
     for (std::size_t l = 0; l < height; ++l) {
       std::string line(indent, ' ');
-      for (std::size_t c = 0; c < cells.size(); ++c) {
-        if (c > 0) line += std::string(gap, ' ');
-        line += padded(l < lines[c].size() ? lines[c][l] : "", widths[c], columns_[c].align);
+      for (std::size_t i = 0; i < layout.shown.size(); ++i) {
+        if (i > 0) line += std::string(layout.gap, ' ');
+        line += padded(l < lines[i].size() ? lines[i][l] : "", layout.widths[i], columns_[layout.shown[i]].align);
       }
-      append_line(out, std::move(line));
+      append_line(style, std::move(line));
     }
   };
   std::vector<std::string> titles;
   for (const Column& column : columns_) titles.push_back(column.title);
-  append_row(titles);
+  append_row(titles, Style::kBold);
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     if (const auto section = sections_.find(r); section != sections_.end())
-      append_line(out, std::string(indent, ' ') + section->second);
-    append_row(rows_[r]);
+      append_line(Style::kPlain, std::string(indent, ' ') + section->second);
+    append_row(rows_[r].cells, rows_[r].style);
   }
+  std::vector<std::string> missing;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (std::find(layout.shown.begin(), layout.shown.end(), c) == layout.shown.end()) missing.push_back(titles[c]);
+  }
+  if (!missing.empty())
+    append_line(Style::kPlain,
+                fmt::format("{:{}}no room in {} columns: {}", "", indent, width, fmt::join(missing, ", ")));
   return out;
 }
 
-std::string fact(const char* label, const std::string& text) {
+std::string TextTable::text(std::size_t width, std::size_t indent) const {
+  return rendered(width, indent, [](Style, const std::string& line) { return line; });
+}
+
+std::string TextTable::text(const Terminal& terminal) const {
+  return rendered(terminal.output_width(), 0,
+                  [&](Style style, const std::string& line) { return terminal.styled(style, line); });
+}
+
+std::string fact(const char* label, const std::string& text, std::size_t width) {
   constexpr std::size_t kLabelWidth = 10;
   if (text.empty()) return {};
   std::string out;
-  for (const std::string& line : wrap_text(text, kTextWidth - kLabelWidth)) {
+  for (const std::string& line : wrap_text(text, width - kLabelWidth)) {
     out += fmt::format("{:<{}}{}\n", label, kLabelWidth, line);
     label = "";
   }
