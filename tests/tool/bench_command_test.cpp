@@ -37,10 +37,27 @@ TEST_F(BenchTest, TheBestHoldsOnAnUnchangedGpu) {
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.err, StartsWith("clocks    observed, not locked; --lock-clocks"));
   EXPECT_THAT(text.out,
-              AllOf(HasSubstr("256x256x256 f32 nn with tiny, measured again"), HasSubstr(key(0)), HasSubstr("held: "),
-                    HasSubstr("\nnoise     "), HasSubstr("\nregime    sustained"), HasSubstr("\nstored    20")));
+              AllOf(HasSubstr("256x256x256 f32 nn on Fake GPU, measured again"), HasSubstr("x cuBLASLt's best ("),
+                    HasSubstr("\nheld: "), HasSubstr("\nvariant   tiny; "), HasSubstr("\nmeasured  sustained, "),
+                    HasSubstr("\nstored    20"), Not(HasSubstr(key(0))), Not(HasSubstr("\nnoise     "))));
   expect_80_columns(text.out);
+  EXPECT_LE(std::count(text.out.begin(), text.out.end(), '\n'), 15);
   EXPECT_EQ(requests("trial"), 1);
+}
+
+TEST_F(BenchTest, VerboseHasTheKeyTheNoiseAndTheNotes) {
+  const Finished text = bench({"--verbose"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("ms now"), HasSubstr("\n#1        " + key(0)), HasSubstr("\nnoise     "),
+                              HasSubstr("\nregime    sustained")));
+}
+
+TEST_F(BenchTest, SeveralVariantsAreRowsInTheColourOfWhatBecameOfThem) {
+  launch_.environment["PGTUNE_FAKE"] = "round|final|slower";
+  const Finished text = bench({"--variant", key(0), "--variant", key(1), "--color", "always"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("ms now"), ::testing::ContainsRegex("\033.31m#[12] .* slower\033"),
+                              HasSubstr("\n#2        tiny; ")));
 }
 
 TEST_F(BenchTest, JsonHasStoredAndNow) {
@@ -150,7 +167,7 @@ TEST_F(UntriedTest, IsMeasuredBesideWhatIsStored) {
   const std::vector<std::string> arguments{"bench",   "--template",  path("tiny.json"),
                                            "--shape", "128x128x128", "--variant",
                                            "best",    "--variant",   "tiny/" + untried_};
-  const Finished text = pgtune(arguments);
+  const Finished text = pgtune(arguments, {"--verbose"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, AllOf(HasSubstr("measured again"), HasSubstr("held: "), HasSubstr("new: "),
                               HasSubstr(" of the baseline, nothing stored"), HasSubstr(untried_)));
@@ -176,7 +193,7 @@ TEST_F(UntriedTest, NeedsNothingStored) {
   EXPECT_TRUE(object.at("stored_on").is_null());
   const Finished text = pgtune({"bench", "--template", path("tiny.json"), "--shape", "64x64x64", "--variant", untried_,
                                 "--db", path("none-yet.db")});
-  EXPECT_THAT(text.out, AllOf(HasSubstr("64x64x64 f32 nn with tiny, measured\n"), Not(HasSubstr("\nstored "))));
+  EXPECT_THAT(text.out, AllOf(HasSubstr("64x64x64 f32 nn on Fake GPU, measured\n"), Not(HasSubstr("\nstored "))));
 }
 
 TEST_F(UntriedTest, WhatIsNoWholeKeyIsNotGuessedAt) {

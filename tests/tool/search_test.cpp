@@ -37,6 +37,15 @@ TEST_F(SearchTest, PrintsTheBestAgainstTheBaseline) {
                                         HasSubstr("12 points in the space, 10 to try here")));
 }
 
+TEST_F(SearchTest, PrintedCommandsRepeatTheDatabaseThatWasGiven) {
+  EXPECT_THAT(search({"--db", path("own.db")}).out,
+              AllOf(HasSubstr("details   pgtune show --shape 256x256x256 --db " + path("own.db")),
+                    HasSubstr("use it    pgtune export header -o best.hpp --db " + path("own.db") + "\n")));
+  EXPECT_THAT(search({"--db", path("it's mine.db")}).out,
+              HasSubstr("-o best.hpp --db '" + path("it'\\''s mine.db") + "'\n"));
+  EXPECT_THAT(search().out, HasSubstr("export header -o best.hpp\n"));
+}
+
 TEST_F(SearchTest, JsonHasTheAgreedFields) {
   const Finished result = search({"--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -41,6 +41,7 @@ BenchOutcome bench_chosen(MeasuringRun& run, const BenchTask& task, BenchOutcome
   request.variants = outcome.chosen.all();
   outcome.result = run.bench(outcome.problem, outcome.templates, request);
   outcome.problem = with_counts(std::move(outcome.problem), outcome.result.baseline.counts);
+  outcome.ceilings = run.ceilings();
   if (task.counters && outcome.result.answer && !run.signals().exit_code())
     outcome.counters = run.counters(
         outcome.problem, outcome.templates,
@@ -79,13 +80,13 @@ Shown bench_problem(Context& context, MeasuringRun& run, const BenchTask& task, 
   }
   const bool this_board = run.session().this_board;
   std::string nothing = fmt::format(
-      "nothing is stored for {} {} under these conditions ({}). {}Run 'pgtune search {}' with these conditions "
+      "nothing is stored for {} {} under these conditions ({}). {}Run 'pgtune search {}{}' with these conditions "
       "first, or give --variant a whole key; a template of your own needs --template FILE.json here.",
       problem.title(),
       this_board ? fmt::format("on {}", run.choice().info.uuid)
                  : fmt::format("on GPUs of this class, {},", device_class(run.choice().info).text()),
       conditions_text(conditions), this_board ? "Without --this-board, other boards of its class count too. " : "",
-      problem_options_text(problem, task.selector));
+      problem_options_text(problem, task.selector), task.measuring.database_option);
   return [&terminal, nothing = std::move(nothing)] {
     terminal.error(nothing);
     return ExitCode::kNothingValid;

@@ -67,7 +67,7 @@ SearchOutcome outcome_of(RecordedAnswer recorded, const SearchTask& task, Device
                         std::move(device),
                         result.conditions,
                         session::result_from_store(std::move(result.answer)),
-                        task.measuring.database};
+                        task.measuring.database_option};
   outcome.result.from_store = false;
   outcome.recorded_by = std::move(recorded.pgtune_version);
   outcome.other_versions = std::move(result.other_versions);
@@ -219,7 +219,7 @@ std::optional<ExitCode> answer_without_gpu(Context& context, const SearchTask& t
                                 choice,
                                 session.conditions,
                                 session::result_from_store(std::move(found[i])),
-                                options.database,
+                                options.database_option,
                                 std::move(counters[i]),
                                 db::find_ceilings(database, *info)};
     code = worse(code, show_result(context.terminal(), results, outcome, std::nullopt));
@@ -274,7 +274,7 @@ ExitCode search(Context& context, const SearchTask& task, const std::vector<Devi
                           run.choice(),
                           run.session().conditions,
                           run.search(problem, templates),
-                          task.measuring.database};
+                          task.measuring.database_option};
     outcome.problem = with_counts(std::move(outcome.problem), outcome.result.baseline.counts);
     outcome.ceilings = run.ceilings();
     if (const auto& answer = outcome.result.answer; task.counters && answer && !run.signals().exit_code()) {

@@ -99,6 +99,7 @@ MeasuringOptions MeasuringArguments::read(Context& context) const {
   MeasuringOptions options;
   options.device = device_;
   options.database = context.database_path(database_).string();
+  options.database_option = database_option_text(database_);
   options.compile = compile_limits(context.config());
   options.clock = clock(context.config());
   options.session.seed = static_cast<std::uint64_t>(parse_count("--seed", seed_, 0));

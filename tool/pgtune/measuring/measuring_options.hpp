@@ -45,8 +45,9 @@ struct ClockWish {
 };
 
 struct MeasuringOptions {
-  std::string device;    ///< for choose_devices()
-  std::string database;  ///< the file
+  std::string device;           ///< for choose_devices()
+  std::string database;         ///< the file
+  std::string database_option;  ///< database_option_text()
   CompileLimits compile;
   ClockWish clock;
   /// Seed, conditions (with the clock observed), energy and command line; the command fills in the rest.

@@ -11,6 +11,7 @@
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
+#include "tool/pgtune/report/brief_text.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tool/pgtune/report/result_json.hpp"
@@ -23,7 +24,7 @@ namespace {
 using nlohmann::json;
 
 std::string stored_ratio(const session::RankedVariant* stored) {
-  if (stored == nullptr) return "-";
+  if (stored == nullptr) return "";
   return stored->ratio_to_baseline > 0 ? ratio_text(stored->ratio_to_baseline, stored->ratio_low, stored->ratio_high)
                                        : "not in a final";
 }
@@ -68,25 +69,73 @@ std::string boards_text(const BenchOutcome& outcome, const std::vector<BenchComp
                      fmt::join(parts, ", "));
 }
 
-std::string comparison_table(std::string_view baseline, const std::vector<BenchComparison>& compared) {
+std::string comparison_table(std::string_view baseline, const std::vector<BenchComparison>& compared,
+                             const Terminal& terminal) {
   TextTable times({{"kernel"},
                    {"ms now", Align::kRight},
-                   {"stored", Align::kRight},
+                   {.title = "stored", .align = Align::kRight, .left_out = 2},
                    {fmt::format("x {} best now", baseline)},
-                   {"stored"},
+                   {.title = "stored", .left_out = 1},
                    {"result"}});
-  TextTable variants({{"#", Align::kRight}, {"variant", Align::kLeft, Wrap::kWords}});
   int place = 0;
   for (const BenchComparison& comparison : compared) {
     const session::RankedVariant& now = *comparison.now;
-    const std::string number = std::to_string(++place);
-    times.add_row({"#" + number, milliseconds_text(now.time_s),
-                   comparison.stored == nullptr ? "-" : milliseconds_text(comparison.stored->time_s),
+    times.add_row({fmt::format("#{}", ++place), milliseconds_text(now.time_s),
+                   comparison.stored == nullptr ? "" : milliseconds_text(comparison.stored->time_s),
                    ratio_text(now.ratio_to_baseline, now.ratio_low, now.ratio_high), stored_ratio(comparison.stored),
-                   std::string(to_string(comparison.held.held))});
-    variants.add_row({number, now.variant.key()});
+                   std::string(to_string(comparison.held.held))},
+                  held_style(comparison.held.held));
   }
-  return times.text() + '\n' + variants.text() + '\n';
+  return times.text(terminal);
+}
+
+/// Whether what was stored holds: of one variant a sentence, of several a table.
+std::string compared_text(const BenchOutcome& outcome, const std::vector<BenchComparison>& compared,
+                          const Terminal& terminal) {
+  if (compared.size() > 1) return comparison_table(baseline_name(*outcome.result.answer), compared, terminal);
+  std::string out;
+  for (const BenchComparison& one : compared) {
+    for (const std::string& line : wrap_text(one.held.sentence, text_width(terminal)))
+      out += terminal.styled(held_style(one.held.held), line) + '\n';
+  }
+  return out;
+}
+
+/// What a user needs of a bench, about as long as a search's.
+std::string brief_text(const BenchOutcome& outcome, const std::vector<BenchComparison>& compared,
+                       const Terminal& terminal) {
+  const session::Answer& answer = *outcome.result.answer;
+  const std::size_t width = text_width(terminal);
+  const AnswerView view{outcome.problem,
+                        outcome.templates,
+                        outcome.device.info,
+                        outcome.conditions,
+                        outcome.ceilings,
+                        outcome.result.baseline,
+                        answer};
+  std::string out = verdict_lines(view, terminal) + compared_text(outcome, compared, terminal);
+  int place = 0;
+  for (const BenchComparison& one : compared)
+    out += fact(compared.size() == 1 ? "variant" : fmt::format("#{}", ++place).c_str(),
+                winner_text(one.now->variant, outcome.templates), width);
+  out += measured_facts(view, terminal);
+  if (outcome.stored) out += fact("stored", outcome.stored->finished_at, width);
+  out += fact("boards", boards_text(outcome, compared), width);
+  return out +
+         fact("details", fmt::format("--verbose prints keys and all that was measured{}", notes_text(answer)), width);
+}
+
+/// The rest of what is known, with --verbose.
+std::string verbose_text(const BenchOutcome& outcome, const std::vector<BenchComparison>& compared,
+                         const Terminal& terminal) {
+  const session::Answer& answer = *outcome.result.answer;
+  std::string out = '\n' + comparison_table(baseline_name(answer), compared, terminal);
+  int place = 0;
+  for (const BenchComparison& one : compared) {
+    const std::string number = fmt::format("#{}", ++place);
+    out += fact(number.c_str(), one.now->variant.key()) + fact("", one.held.sentence);
+  }
+  return out + '\n' + energy_table(outcome.problem, answer) + answer_facts(answer, outcome.conditions);
 }
 
 }  // namespace
@@ -110,21 +159,14 @@ std::vector<BenchComparison> comparisons(const BenchOutcome& outcome) {
 }
 
 std::string bench_text(const BenchOutcome& outcome, const Terminal& terminal) {
-  const std::string title = fmt::format("{} with {}, measured{}", outcome.problem.title(), outcome.templates.title(),
+  const std::string title = fmt::format("{} on {}, measured{}", outcome.problem.title(), outcome.device.info.name,
                                         outcome.chosen.stored.empty() ? "" : " again");
   std::string out =
-      terminal.styled(Style::kBold, fmt::format("{}", fmt::join(wrap_text(title, kTextWidth), "\n"))) + '\n';
-  for (const std::string& line : wrap_text(outcome.device.description, kTextWidth)) out += line + '\n';
-  const std::vector<BenchComparison> compared = comparisons(outcome);
+      terminal.styled(Style::kBold, fmt::format("{}", fmt::join(wrap_text(title, text_width(terminal)), "\n"))) + '\n';
   if (outcome.result.answer) {
-    out += comparison_table(baseline_name(*outcome.result.answer), compared) +
-           energy_table(outcome.problem, *outcome.result.answer);
-    int place = 0;
-    for (const BenchComparison& comparison : compared)
-      out += fact(fmt::format("#{}", ++place).c_str(), comparison.held.sentence);
-    if (outcome.stored) out += fact("stored", outcome.stored->finished_at);
-    out += fact("boards", boards_text(outcome, compared));
-    out += answer_facts(*outcome.result.answer, outcome.conditions);
+    const std::vector<BenchComparison> compared = comparisons(outcome);
+    out += brief_text(outcome, compared, terminal);
+    if (terminal.verbosity() == Verbosity::kVerbose) out += verbose_text(outcome, compared, terminal);
     if (outcome.counters) out += '\n' + counters_text(*outcome.counters);
   }
   for (const auto& [variant, reason] : outcome.result.failed)

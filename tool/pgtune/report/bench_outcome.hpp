@@ -23,6 +23,7 @@ struct BenchOutcome {
   std::optional<session::Answer> stored;  ///< the answer that the variants were chosen from, if any
   ChosenVariants chosen;
   session::BenchResult result;
+  std::optional<Ceilings> ceilings = {};       ///< of the device, where they are known
   std::optional<CounterReport> counters = {};  ///< of the new ranking; nothing if not requested
 };
 

@@ -24,7 +24,7 @@ struct SearchOutcome {
   DeviceChoice device;
   Conditions conditions;
   session::SearchResult result;
-  std::string database;                        ///< file the answer is stored in
+  std::string database_option;                 ///< database_option_text() for commands that are printed
   std::optional<CounterReport> counters = {};  ///< of the winner; nothing where they were not asked for
   std::optional<Ceilings> ceilings = {};       ///< of the device, where they are known
   /// Version of the pgtune that measured a recorded answer; nothing where it was measured on this machine.

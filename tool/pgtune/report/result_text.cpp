@@ -5,25 +5,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
+#include "tool/pgtune/report/brief_text.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
-#include "tool/pgtune/report/roofline_report.hpp"
 #include "tuner/model/device_class.hpp"
-#include "tuner/stats/interval.hpp"
 
 namespace pgtune::tool {
 namespace {
 
 constexpr std::size_t kShownVariants = 5;
-
-std::string assignment_text(const Assignment& assignment) {
-  return fmt::format("{}={}", assignment.name, to_string(assignment.value));
-}
 
 /// Splits parameters into those equal in every shown variant and those that differ; with several templates, all
 /// parameters and the template's name count as differing.
@@ -66,11 +60,6 @@ class ParameterSplit {
 
 void append_wrapped(std::string& out, const std::string& text) {
   for (const std::string& line : wrap_text(text, kTextWidth)) out += line + '\n';
-}
-
-/// An algorithm's place in the heuristic's list, or that pgtune found it beside the list.
-std::string place_text(const AlgorithmReport& algorithm, const BaselineReport& baseline) {
-  return algorithm.rank >= 0 ? fmt::format("{} of {}", algorithm.rank + 1, baseline.algorithms.size()) : "unlisted";
 }
 
 void add_baseline_row(TextTable& table, const SearchOutcome& outcome, const std::string& name, int index,
@@ -157,111 +146,6 @@ void append_expected(std::string& out, const space::TemplateSet& templates, cons
                                   what, gain));
 }
 
-/// Names of parameters that are about one thing have one of these parts; the first group that fits.
-struct ParameterGroup {
-  const char* name;
-  std::vector<std::string_view> parts;
-};
-const std::vector<ParameterGroup>& parameter_groups() {
-  static const std::vector<ParameterGroup> groups{
-      {"arithmetic", {"FFMA", "TF32", "PROMOTION_INTERVAL"}},
-      {"grid", {"GRID", "DECOMPOSITION", "SPLIT_K", "RASTER", "CTAS_PER", "CLUSTER", "DEPENDENT"}},
-      {"pipeline", {"STAGES", "COPY", "FLIGHT", "SCHEDULE", "STAGGER", "UNROLL", "D_BUFFERS"}},
-      {"tile",
-       {"BM", "BN", "BK", "TM", "TN", "WM", "WN", "LANES", "WARP", "LINE", "THREADS", "ROWS", "COLUMNS", "SLICED",
-        "SWAP"}},
-      {"memory",
-       {"HINT", "CACHE", "L2", "SOURCE", "TRANSPOSE", "VEC", "READ", "WRITE", "PAD", "SMEM", "PACK", "EPILOGUE"}}};
-  return groups;
-}
-
-/// "sgemm_tma; tile: BM=128 BN=256; pipeline: STAGES=3; the rest default": what differs from the template's defaults,
-/// by what it is about.
-std::string winner_text(const Variant& variant, const space::TemplateDefinition& definition) {
-  std::map<std::string, std::vector<std::string>> groups;
-  for (const space::Parameter& parameter : definition.parameters) {
-    const ParameterValue* value = variant.find(parameter.name);
-    if (value == nullptr || *value == parameter.default_value) continue;
-    const auto has = [&](std::string_view part) { return parameter.name.find(part) != std::string::npos; };
-    const auto& all = parameter_groups();
-    const auto group = std::find_if(all.begin(), all.end(), [&](const ParameterGroup& candidate) {
-      return std::any_of(candidate.parts.begin(), candidate.parts.end(), has);
-    });
-    groups[group == all.end() ? "other" : group->name].push_back(assignment_text({parameter.name, *value}));
-  }
-  if (groups.empty()) return variant.template_name + "; all parameters default";
-  std::string text = variant.template_name;
-  for (const char* name : {"tile", "pipeline", "grid", "memory", "arithmetic", "other"}) {
-    if (const auto found = groups.find(name); found != groups.end())
-      text += fmt::format("; {}: {}", name, fmt::join(found->second, " "));
-  }
-  return text + "; the rest default";
-}
-
-/// "1.026x cuBLASLt's best (1.025-1.028)  faster"
-std::string headline_text(const session::Answer& answer) {
-  const session::RankedVariant& best = answer.best();
-  if (!(best.ratio_to_baseline > 0)) return "compared with nothing: no baseline was timed";
-  std::string text = fmt::format("{:.3f}x {}'s best", best.ratio_to_baseline, baseline_name(answer));
-  if (!answer.from_final) return text + "  no verdict: it stopped before its final was whole";
-  if (best.ratio_low > 0)
-    text += fmt::format(" ({:.3f}-{:.3f})", stats::rounded_down(best.ratio_low), stats::rounded_up(best.ratio_high));
-  return text + (best.verdict == stats::Verdict::kFasterThroughPower
-                     ? "  faster through power"
-                     : fmt::format("  {}", verdict_word(best, answer.from_final)));
-}
-
-/// "2.544 ms, 54.02 TFLOP/s, 93 % of the arithmetic roof"
-std::string time_text(const SearchOutcome& outcome, const session::Answer& answer) {
-  const session::RankedVariant& best = answer.best();
-  std::string text = fmt::format("{} ms, {} {}", milliseconds_text(best.time_s),
-                                 speed_text(outcome.problem, best.time_s), outcome.problem.speed_unit());
-  StoredResult result;
-  result.problem = outcome.problem;
-  result.device = outcome.device.info;
-  result.answer = answer;
-  result.row.conditions_key = outcome.conditions.key();
-  if (const auto roof = binding_roof(result, outcome.templates.of(best.variant), outcome.ceilings))
-    text += fmt::format(", {:.0f} % of the {} roof", 100 * roof->share, roof->name);
-  return text;
-}
-
-/// "best 2.588 ms (unlisted), first 2.658 ms (1 of 32), copy alone 1.200 ms", and what it leaves out or does beside.
-std::string baseline_text(const Problem& problem, const BaselineReport& baseline, const session::Answer& answer) {
-  std::vector<std::string> parts;
-  const auto add = [&](const char* name, int index, double final_s) {
-    if (index < 0 || static_cast<std::size_t>(index) >= baseline.algorithms.size()) return;
-    const AlgorithmReport& algorithm = baseline.algorithms[static_cast<std::size_t>(index)];
-    parts.push_back(fmt::format("{} {} ms ({})", name, milliseconds_text(final_s > 0 ? final_s : algorithm.time_s),
-                                place_text(algorithm, baseline)));
-  };
-  add("best", answer.compared_algorithm(baseline), answer.baseline_best_s);
-  add("first", baseline.first, answer.baseline_first_s);
-  for (const OtherBaseline& other : baseline.others) {
-    if (other.time_s > 0)
-      parts.push_back(fmt::format("{} alone {} ms", other.is_laid_out_before() ? "laid out before" : other.library,
-                                  milliseconds_text(other.time_s)));
-    if (!other.unavailable.empty()) parts.push_back("no " + other.library);
-  }
-  if (!baseline.copied.empty()) parts.push_back(fmt::format("with copies of {}", baseline.copied));
-  if (!baseline.enlarged_shape.empty())
-    parts.push_back(fmt::format("on {}, with zeros added", baseline.enlarged_shape));
-  const Activation activation = problem.epilogue.activation;
-  if (!cublaslt_fuses(activation)) parts.push_back(fmt::format("without {}", to_string(activation)));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-/// "sustained, settled samples, 1381 MHz (cuBLASLt 1393), ties under 0.50 %"
-std::string measured_text(const session::Answer& answer, const Conditions& conditions) {
-  std::string text = conditions == Conditions{} ? "sustained" : conditions_text(conditions);
-  if (answer.from_final) text += answer.sampling == Sampling::kSettled ? ", settled samples" : ", short samples";
-  const double clock_hz = answer.best().sm_clock_hz;
-  if (clock_hz > 0 && answer.baseline_clock_hz > 0)
-    text +=
-        fmt::format(", {:.0f} MHz ({} {:.0f})", clock_hz / 1e6, baseline_name(answer), answer.baseline_clock_hz / 1e6);
-  return text + fmt::format(", ties under {:.2f} %", 100 * answer.floor.margin);
-}
-
 /// "64 of 91,025 variants, and 3 that failed; the rest may gain 0.3 %"
 std::string tried_text(const SearchOutcome& outcome, const session::Answer& answer) {
   const session::CountsRecord& counts = outcome.result.counts;
@@ -277,29 +161,33 @@ std::string tried_text(const SearchOutcome& outcome, const session::Answer& answ
 
 /// What a user needs of a search that found something, in at most fifteen lines.
 std::string brief_text(const SearchOutcome& outcome, const session::Answer& answer, const Terminal& terminal) {
-  std::string out = terminal.styled(verdict_style(answer), headline_text(answer)) + '\n';
-  append_wrapped(out, time_text(outcome, answer));
-  const session::RankedVariant& best = answer.best();
-  out += fact("winner", winner_text(best.variant, outcome.templates.of(best.variant)));
-  constexpr std::size_t kLongestLabel = 9;
-  const std::string name = baseline_name(answer);
-  out += fact(name.size() <= kLongestLabel ? name.c_str() : "baseline",
-              baseline_text(outcome.problem, outcome.result.baseline, answer));
-  out += energy_facts(answer);
-  out += fact("measured", measured_text(answer, outcome.conditions));
-  out += fact("tried", tried_text(outcome, answer));
+  const std::size_t width = text_width(terminal);
+  const AnswerView view{outcome.problem,
+                        outcome.templates,
+                        outcome.device.info,
+                        outcome.conditions,
+                        outcome.ceilings,
+                        outcome.result.baseline,
+                        answer};
+  std::string out = verdict_lines(view, terminal);
+  out += fact("winner", winner_text(answer.best().variant, outcome.templates), width);
+  out += measured_facts(view, terminal);
+  out += fact("tried", tried_text(outcome, answer), width);
   if (outcome.recorded_by)
-    out += fact("recorded", fmt::format("on another machine, {}, by pgtune {}; nothing was run here",
-                                        answer.finished_at.substr(0, 10), *outcome.recorded_by));
-  out += fact("version", versions_text(outcome.other_versions));
+    out += fact("recorded",
+                fmt::format("on another machine, {}, by pgtune {}; nothing was run here",
+                            answer.finished_at.substr(0, 10), *outcome.recorded_by),
+                width);
+  out += fact("version", versions_text(outcome.other_versions), width);
   if (answer.board != outcome.device.info.uuid)
-    out += fact("board", fmt::format("measured on {}, another GPU of the class {}", answer.board,
-                                     device_class(outcome.device.info).text()));
-  const std::string options = problem_options_text(outcome.problem);
-  const std::size_t notes = answer.notes.size();
-  out += fact("details", fmt::format("pgtune show {}{}", options,
-                                     notes > 0 ? fmt::format("  ({} note{})", notes, notes == 1 ? "" : "s") : ""));
-  return out + fact("use it", "pgtune export header -o best.hpp");
+    out += fact("board",
+                fmt::format("measured on {}, another GPU of the class {}", answer.board,
+                            device_class(outcome.device.info).text()),
+                width);
+  // Whole, so that they can be copied.
+  out += fmt::format("details   pgtune show {}{}{}\n", problem_options_text(outcome.problem), outcome.database_option,
+                     notes_text(answer));
+  return out + fmt::format("use it    pgtune export header -o best.hpp{}\n", outcome.database_option);
 }
 
 }  // namespace
@@ -309,7 +197,7 @@ std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) 
   const bool verbose = terminal.verbosity() == Verbosity::kVerbose;
   const std::string title = fmt::format("{} on {}", outcome.problem.title(), outcome.device.info.name);
   std::string out =
-      terminal.styled(Style::kBold, fmt::format("{}", fmt::join(wrap_text(title, kTextWidth), "\n"))) + '\n';
+      terminal.styled(Style::kBold, fmt::format("{}", fmt::join(wrap_text(title, text_width(terminal)), "\n"))) + '\n';
   if (result.answer) {
     out += brief_text(outcome, *result.answer, terminal);
   } else {
