@@ -166,10 +166,14 @@ class SpaceCommand final : public Command {
       if (!json_ && spaces.size() > 1) context.terminal().print(summary_text(spaces));
       const bool none_valid = empty.size() == templates.definitions().size();
       any_valid = any_valid || !none_valid;
+      const bool left_by_presets =
+          std::any_of(spaces.begin(), spaces.end(), [](const auto& space) { return space.second.legal > 0; });
       if (none_valid)
-        context.terminal().error(fmt::format(
-            "no variant of {} is valid for {} on {}; change what the rules that removed the last points ask for",
-            fmt::join(empty, ", "), problem.title(), device.name));
+        context.terminal().error(
+            fmt::format("no variant of {} is {} for {} on {}; {}", fmt::join(empty, ", "),
+                        left_by_presets ? "worth trying by its presets" : "valid", problem.title(), device.name,
+                        left_by_presets ? "--grid full has those that are valid"
+                                        : "change what the rules that removed the last points ask for"));
     }
     results.finish();
     return any_valid ? ExitCode::kDone : ExitCode::kNothingValid;
