@@ -17,6 +17,7 @@
 #include "device/ptx/programmatic_dependent_launch.cuh"
 #include "device/ptx/shared_memory.cuh"
 #include "device/rows/vector_access.cuh"
+#include "device/scheduler/batch_grid.cuh"
 
 namespace {
 
@@ -219,9 +220,11 @@ extern "C" __global__ void lay_out_few(const char* A, const char* B, char* works
   pgtune::griddepcontrol_launch_dependents();
 #endif
   const long long ld = kStreamsB ? lda : ldb;
-  const char* const from = kStreamsB ? A + blockIdx.y * stride_a * ELEM_BYTES : B + blockIdx.y * stride_b * ELEM_BYTES;
-  char* const to = workspace + blockIdx.y * few_bytes;
-  const long long i = static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;
+  const unsigned matrix = MATRIX_OF_BATCH(y, (static_cast<long long>(K) * FEW - 1) / 256 + 1);
+  const char* const from = kStreamsB ? A + matrix * stride_a * ELEM_BYTES : B + matrix * stride_b * ELEM_BYTES;
+  char* const to = workspace + matrix * few_bytes;
+  const unsigned cta = CTA_OF_MATRIX((static_cast<long long>(K) * FEW - 1) / 256 + 1);
+  const long long i = static_cast<long long>(cta) * 256 + threadIdx.x;
   if (i >= static_cast<long long>(K) * FEW) return;
   const long long k = kFewAlongK ? i % K : i / FEW, f = kFewAlongK ? i / K : i % FEW;
   const long long index = kFewAlongK ? f * ld + k : k * ld + f;
@@ -240,16 +243,18 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
                 long long ldb, long long ldc, long long stride_a, long long stride_b, long long stride_c, float alpha,
                 float beta, const void* bias, const char* workspace, long long few_ld, long long few_bytes) {
   extern __shared__ __align__(16) float sums[];  // of each slice
-  A += blockIdx.y * stride_a * ELEM_BYTES;
-  B += blockIdx.y * stride_b * ELEM_BYTES;
+  const unsigned matrix = MATRIX_OF_BATCH(y, ((lines - 1) / kCtaLines + 1) * CLUSTER_K);
+  A += matrix * stride_a * ELEM_BYTES;
+  B += matrix * stride_b * ELEM_BYTES;
   const Operand streamed{kStreamsB ? B : A, kStreamsB ? ldb : lda, lines, K};
-  const Operand few = kPrepared ? Operand{workspace + blockIdx.y * few_bytes, few_ld, FEW, K}
+  const Operand few = kPrepared ? Operand{workspace + matrix * few_bytes, few_ld, FEW, K}
                                 : Operand{kStreamsB ? A : B, kStreamsB ? lda : ldb, FEW, K};
 
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int warp_line = warp % LINE_WARPS * kWarpLines, slice = warp / LINE_WARPS;
-  const int rank = static_cast<int>(blockIdx.x) % CLUSTER_K;
-  const int first_line = static_cast<int>(blockIdx.x) / CLUSTER_K * kCtaLines;
+  const unsigned cta = CTA_OF_MATRIX(((lines - 1) / kCtaLines + 1) * CLUSTER_K);
+  const int rank = static_cast<int>(cta) % CLUSTER_K;
+  const int first_line = static_cast<int>(cta) / CLUSTER_K * kCtaLines;
   const int line = first_line + warp_line + (kAlongK ? 0 : lane * kPerVector);
   constexpr int kTurn = kStep * UNROLL;  // of k, that a warp loads at once
   int k = (rank * SLICED_K + slice) * kTurn + (kAlongK ? lane * kPerVector : 0);
@@ -278,8 +283,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     }
     pgtune::cluster_sync();
   }
-  C += blockIdx.y * stride_c;
-  D += blockIdx.y * stride_c;
+  C += matrix * stride_c;
+  D += matrix * stride_c;
 #pragma unroll 1
   for (int i = rank * kThreads + static_cast<int>(threadIdx.x); i < kSums; i += kThreads * CLUSTER_K) {
     const int f = kStreamsB ? i / kCtaLines : i % FEW, of_line = first_line + (kStreamsB ? i % kCtaLines : i / FEW);

@@ -10,6 +10,7 @@
 #include "device/mainloop/ffma.cuh"
 #include "device/ptx/cp_async.cuh"
 #include "device/ptx/ld_global.cuh"
+#include "device/scheduler/batch_grid.cuh"
 #include "device/scheduler/rasterization.cuh"
 
 namespace {
@@ -224,10 +225,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_CTAS)
   extern __shared__ float4 shared_memory[];  // float4 for its alignment
   float* const shared = reinterpret_cast<float*>(shared_memory);
 
-  const pgtune::TileIndex tile = pgtune::grouped_tile<RASTER_GROUP>(blockIdx.x, (M - 1) / BM + 1, (N - 1) / BN + 1);
+  const unsigned cta = CTA_OF_MATRIX(((M - 1) / BM + 1) * ((N - 1) / BN + 1));
+  const pgtune::TileIndex tile = pgtune::grouped_tile<RASTER_GROUP>(cta, (M - 1) / BM + 1, (N - 1) / BN + 1);
   const int m_tile = static_cast<int>(tile.row) * BM;
   const int n_tile = static_cast<int>(tile.column) * BN;
-  const long long batch = blockIdx.z;
+  const long long batch = MATRIX_OF_BATCH(z, ((M - 1) / BM + 1) * ((N - 1) / BN + 1));
 
   // Lanes are dealt so that each half of a warp reads four neighbouring pieces of A and four of B: a 16-byte read then
   // takes two passes over the banks instead of four.

@@ -11,6 +11,7 @@
 #include "device/copy/element_format.cuh"
 #include "device/epilogue/finished_element.cuh"
 #include "device/rows/vector_access.cuh"
+#include "device/scheduler/batch_grid.cuh"
 #if CLUSTER_K > 1
 #include "device/ptx/cluster.cuh"
 #include "device/ptx/shared_memory.cuh"
@@ -172,10 +173,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
                 float beta, const void* bias) {
   extern __shared__ __align__(16) float buffers[];
   const int tiles_n = (N - 1) / BN + 1;
-  const int tile = static_cast<int>(blockIdx.x) / CLUSTER_K, rank = static_cast<int>(blockIdx.x) % CLUSTER_K;
+  const unsigned cta = CTA_OF_MATRIX(((M - 1) / BM + 1) * tiles_n * CLUSTER_K);
+  const unsigned matrix = MATRIX_OF_BATCH(y, ((M - 1) / BM + 1) * tiles_n * CLUSTER_K);
+  const int tile = static_cast<int>(cta) / CLUSTER_K, rank = static_cast<int>(cta) % CLUSTER_K;
   const int m = tile / tiles_n * BM, n = tile % tiles_n * BN;
-  A += blockIdx.y * stride_a * ELEM_BYTES;
-  B += blockIdx.y * stride_b * ELEM_BYTES;
+  A += matrix * stride_a * ELEM_BYTES;
+  B += matrix * stride_b * ELEM_BYTES;
 
   // This CTA's range of k starts at a whole vector. The last ones may be short, or empty.
   const int share = ((K - 1) / (4 * CLUSTER_K) + 1) * 4;
@@ -242,8 +245,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 #else
   __syncthreads();
 #endif
-  C += blockIdx.y * stride_c;
-  D += blockIdx.y * stride_c;
+  C += matrix * stride_c;
+  D += matrix * stride_c;
   constexpr int kOwn = kTile / CLUSTER_K;  ///< of the tile, what this CTA finishes
 #pragma unroll
   for (int i = rank * kOwn + first; i < (rank + 1) * kOwn; i += kThreads * kPiece) {

@@ -192,6 +192,12 @@ TEST_P(TemplatesNvrtc, WhatIsLegalOnlyWithBetaCompiles) {
   for (const Variant& variant : extreme_variants(definition_, with, kMaxExtremesAgain)) must_build(variant, problem);
 }
 
+TEST_P(TemplatesNvrtc, BatchesBeyondAGridsYCompile) {
+  Problem problem = with_types(problem_of("9x37x20", "nt"), types_of(definition_).at(0));
+  problem.batch = 65543;
+  build_usual(legal(problem), problem);
+}
+
 TEST_P(TemplatesNvrtc, EveryDtypeAndOutputCompiles) {
   for (const Problem& types : types_of(definition_)) {
     const auto [problem, variants] = large("nt", types);

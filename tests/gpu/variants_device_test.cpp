@@ -254,6 +254,20 @@ TEST_P(VariantsOnDevice, AreRightWhereDHasFewRowsOrColumns) {
   expect_right(problems, nullptr, &kLineSharers);
 }
 
+// A grid's y and z end at 65,535.
+TEST_P(VariantsOnDevice, AreRightInBatchesBeyondAGridsY) {
+  std::vector<Problem> problems;
+  const std::vector<Problem> types = types_of(definition_);
+  for (const char* shape : {"9x37x20", "20x24x16"}) {
+    Problem problem = problem_of(shape, "nt");
+    problem.batch = 65543;
+    problem.beta = -2;
+    problems.push_back(with_types(problem, types.front()));
+    problems.push_back(with_types(problem, types.back()));
+  }
+  expect_right(problems);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, VariantsOnDevice, testing::ValuesIn(template_files()), [](const auto& instance) {
   std::string name = instance.param.stem().string();
   std::replace_if(
