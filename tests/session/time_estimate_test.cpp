@@ -66,6 +66,23 @@ TEST(ExpectedRounds, ABudgetKeepsAtMostHalfForThemAndAQuarterForTheFinal) {
   EXPECT_DOUBLE_EQ(reserved_for_final_s(options, 1e-3), 1);
 }
 
+TEST(ExpectedRounds, TakeTheirTimeAtTheCapAndWhatIsLeftBelowIt) {
+  const SessionOptions options;
+  const auto rounds_s = [&](Sampling sampling, std::optional<double> left_s) {
+    return expected_rounds_s(options, 1e-3, sampling, left_s);
+  };
+  const double race_s = expected_race_s(options, 1e-3, Sampling::kSettled);
+  const double final_s = expected_final_s(options, 1e-3, Sampling::kSettled);
+  EXPECT_DOUBLE_EQ(rounds_s(Sampling::kSettled, std::nullopt), race_s + final_s);
+  EXPECT_DOUBLE_EQ(rounds_s(Sampling::kSettled, final_s + 0.01), race_s + final_s);
+  EXPECT_DOUBLE_EQ(rounds_s(Sampling::kSettled, final_s - 0.01), final_s) << "no time for a race";
+  EXPECT_DOUBLE_EQ(rounds_s(Sampling::kSettled, 0), final_s);
+  const double short_s = rounds_s(Sampling::kShort, std::nullopt);
+  EXPECT_DOUBLE_EQ(rounds_s(Sampling::kShort, short_s + 1), short_s);
+  EXPECT_DOUBLE_EQ(rounds_s(Sampling::kShort, 0.8 * short_s), 0.8 * short_s);
+  EXPECT_DOUBLE_EQ(rounds_s(Sampling::kShort, 0), short_s / 2);
+}
+
 TEST(ExpectedRounds, SettledOnesThatOutlastTheBudgetLeaveHalfOfItToTheSearch) {
   SessionOptions options;
   options.budget.seconds = 8;

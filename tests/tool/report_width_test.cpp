@@ -82,6 +82,9 @@ TEST_P(ReportWidth, ShapesAndNumbersStayWholeIn80Columns) {
     const Finished shown = pgtune(form, {"--db", database});
     EXPECT_EQ(shown.exit_code, 0) << shown.err;
     expect_80_columns(without_commands(shown.out));
+    EXPECT_TRUE(
+        std::all_of(shown.out.begin(), shown.out.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
+        << form.back() << " has characters that not every locale has";
     for (const auto& [shape, times] : form.back() == "--power"    ? with_energy
                                       : form.back() == "--boards" ? on_boards
                                                                   : all)
