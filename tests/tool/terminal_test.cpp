@@ -20,6 +20,7 @@
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/terminal.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tuner/util/count_text.hpp"
 #include "tuner/util/own_files.hpp"
 
 namespace pgtune::tool {

@@ -16,6 +16,7 @@
 #include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/space/enumerate.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -37,14 +38,14 @@ Error empty_space(const SessionContext& context, const space::Enumeration& enume
   std::string why;
   for (const space::Removal& removal : removals) {
     if (removal.removed == 0) break;
-    why += fmt::format("\n  {} removed{}: {} ({})", removal.removed, several ? " from " + removal.template_name : "",
-                       removal.reason, removal.rule);
+    why += fmt::format("\n  {} removed{}: {} ({})", count_text(removal.removed),
+                       several ? " from " + removal.template_name : "", removal.reason, removal.rule);
   }
   return {ErrorKind::kUsage,
           fmt::format("no variant of {} is legal for {} on {}: all {} points of its space are ruled out; widen the "
                       "parameters or use another template{}",
-                      context.templates.title(), context.problem.title(), context.device.info().name, enumeration.space,
-                      why),
+                      context.templates.title(), context.problem.title(), context.device.info().name,
+                      count_text(enumeration.space), why),
           {}};
 }
 

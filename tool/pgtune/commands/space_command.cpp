@@ -18,6 +18,7 @@
 #include "tool/pgtune/measuring/checked_build.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {

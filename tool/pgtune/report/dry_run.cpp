@@ -15,6 +15,7 @@
 #include "tuner/session/answer/answered.hpp"
 #include "tuner/session/pipeline/quarantine.hpp"
 #include "tuner/space/enumerate.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 

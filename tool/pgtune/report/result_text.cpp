@@ -13,6 +13,7 @@
 #include "tool/pgtune/report/brief_text.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
 #include "tuner/model/device_class.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {

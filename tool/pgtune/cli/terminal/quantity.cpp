@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace pgtune::tool {
 
@@ -32,16 +31,6 @@ std::string tflops_text(double flops, double seconds) {
 std::string speed_text(const Problem& problem, double seconds) {
   if (problem.speed_unit() == kFlopsUnit) return tflops_text(problem.flops(), seconds);
   return fmt::format("{:.0f}", problem.speed(seconds));
-}
-
-std::string count_text(std::int64_t count) {
-  for (const auto& [unit, name] : {std::pair{1e12, "trillion"}, std::pair{1e9, "billion"}}) {
-    if (const double units = static_cast<double>(count) / unit; units >= 1)
-      return fmt::format("{:.{}f} {}", units, units < 10 ? 2 : units < 100 ? 1 : 0, name);
-  }
-  std::string text = std::to_string(count);
-  for (std::size_t left = text.size(); left > 3; left -= 3) text.insert(left - 3, ",");
-  return text;
 }
 
 std::string kibibytes_text(std::int64_t bytes) { return fmt::format("{:.1f}", static_cast<double>(bytes) / 1024); }

@@ -19,8 +19,6 @@ namespace pgtune::tool {
 [[nodiscard]] std::string tflops_text(double flops, double seconds);
 /// The speed of the problem's launches in Problem::speed_unit(), without the unit: "50.68", "3912".
 [[nodiscard]] std::string speed_text(const Problem& problem, double seconds);
-/// "16,950,912"; from a thousand million on in three digits: "17.3 billion", "368 trillion".
-[[nodiscard]] std::string count_text(std::int64_t count);
 /// KiB with one decimal and no unit: "33.0".
 [[nodiscard]] std::string kibibytes_text(std::int64_t bytes);
 
