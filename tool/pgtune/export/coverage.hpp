@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tool/pgtune/cli/terminal/terminal.hpp"
 #include "tool/pgtune/export/callable_header.hpp"
 
 namespace pgtune::tool {

@@ -6,7 +6,9 @@
 #include <string>
 
 #include "tool/pgtune/cli/terminal/terminal.hpp"
+#include "tuner/model/conditions.hpp"
 #include "tuner/model/energy_window.hpp"
+#include "tuner/model/problem.hpp"
 #include "tuner/session/answer.hpp"
 #include "tuner/space/template_set.hpp"
 
