@@ -31,16 +31,12 @@ void expect_sums(const std::vector<Number>& values) {
   for (int slice = 0; slice < kSharers; ++slice) {
     typename Slices::Slice own;
     Slices::keep(own, acc[slice], slice);
-    for (int cta = 0; cta < kSharers; ++cta) {
-      for (int piece = 0; cta != slice && piece < Slices::kPieces; ++piece)
-        Slices::add(own, piece, Slices::piece(acc[cta], slice, piece));
-    }
+    Slices::template add_parts<kSharers, 4>(own, slice,
+                                            [&](int cta, int piece) { return Slices::piece(acc[cta], slice, piece); });
     for (int m = 0; m < kInstructions; ++m) {
       for (int i = 0; i < Slices::kSlice; ++i) {
-        Number sum = value(slice, m, slice * Slices::kSlice + i);
-        for (int cta = 0; cta < kSharers; ++cta) {
-          if (cta != slice) sum += value(cta, m, slice * Slices::kSlice + i);
-        }
+        Number sum = value(0, m, slice * Slices::kSlice + i);
+        for (int cta = 1; cta < kSharers; ++cta) sum += value(cta, m, slice * Slices::kSlice + i);
         ASSERT_EQ(own[m][i], sum) << "slice " << slice << ", " << m << ", " << i;
       }
     }

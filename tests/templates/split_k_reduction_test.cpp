@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Split-K through the workspace, run on the host worker by worker: those that finish a slice get the sum of all
-// workers' accumulators, whatever their number, and nobody writes where another one does.
+// workers' accumulators, part 0 first, whatever their number, and none writes where another one does.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -57,13 +57,16 @@ template <int kParts, int kSlices, int kInstructions, int kCount>
 void expect_sums() {
   SCOPED_TRACE(testing::Message() << kParts << " workers, " << kSlices << " slices");
   using Reduction = SplitKReduction<kParts, kSlices, kInstructions, kCount, float>;
+  // Sums of such numbers are rounded, and differently in another order.
   const auto value = [](int part, int thread, int m, int i) {
-    return static_cast<float>(part * 4096 + thread * 8 + m * 4 + i % 4) + 0.25f * static_cast<float>(i);
+    const unsigned mixed = static_cast<unsigned>(part * 7919 + thread * 131 + m * 17 + i) * 2654435761U;
+    return static_cast<float>(static_cast<int>(mixed >> 16) - 32768) * static_cast<float>(1 << mixed % 25);
   };
   std::vector<float4> partials(Reduction::kFours);
   workspace = partials.data();
   writers.assign(partials.size(), -1);
   written_by_two = false;
+  bool differs = false;
   unsigned count = 0;
   for (const bool second : {false, true}) {
     counted = waited = 0;
@@ -80,10 +83,12 @@ void expect_sums() {
         for (int m = 0; m < kInstructions; ++m) {
           for (int i = 0; i < Reduction::kSlice; ++i) {
             const int at = worker_of_host * Reduction::kSlice + i;
-            float sum = value(worker_of_host, thread_of_host, m, at);
+            float sum = value(0, thread_of_host, m, at), own_first = value(worker_of_host, thread_of_host, m, at);
+            for (int part = 1; part < kParts; ++part) sum += value(part, thread_of_host, m, at);
             for (int part = 0; part < kParts; ++part)
-              if (part != worker_of_host) sum += value(part, thread_of_host, m, at);
+              if (part != worker_of_host) own_first += value(part, thread_of_host, m, at);
             ASSERT_EQ(own[m][i], sum) << "worker " << worker_of_host << ", thread " << thread_of_host;
+            differs |= own_first != sum;
           }
         }
       }
@@ -92,6 +97,7 @@ void expect_sums() {
     EXPECT_EQ(waited, kSlices) << "who finishes nothing waits for nobody";
   }
   EXPECT_FALSE(written_by_two);
+  EXPECT_EQ(differs, kSlices > 2) << "the values show the order";
 }
 
 TEST(SplitKReduction, EachWorkerFinishesASlice) {

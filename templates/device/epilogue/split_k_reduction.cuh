@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Split-K: several CTAs compute a tile along K, and each, or each of the first of them, finishes a slice of the tile's
 // columns. They exchange the other slices' accumulators through the workspace, or, in a cluster, through distributed
-// shared memory (sm_90 and newer). They add them in an order that is the same in every run.
+// shared memory (sm_90 and newer). They add them in the order of K, wherever a slice lies in the tile.
 #pragma once
 
 #include "device/epilogue/accumulator_slices.cuh"
@@ -52,14 +52,9 @@ struct SplitKReduction : AccumulatorSlices<kSlices, kInstructions, kAccumulators
     }
     named_barrier_sync<128>(barrier);
     // As many loads in flight as a few CTAs need to read at the speed of L2, and no more registers than they have.
-#pragma unroll kAtATime
-    for (int slot = 0; slot < kParts - 1; ++slot) {
-      const int from = slot < part ? slot : slot + 1;
-#pragma unroll
-      for (int i = 0; i < Base::kPieces; ++i) {
-        Base::add(own, i, __ldcg(at + (part * kParts + from) * kSliceFours + i * 128));
-      }
-    }
+    Base::template add_parts<kParts, kAtATime>(own, part, [&](int from, int number) {
+      return __ldcg(at + (part * kParts + from) * kSliceFours + number * 128);
+    });
     return true;
   }
 };
@@ -97,18 +92,15 @@ struct ClusterReduction : AccumulatorSlices<kRanks, kInstructions, kAccumulators
       }
     }
     mbarrier_wait_cluster(received, 0);
-#pragma unroll
-    for (int slot = 0; slot < kRanks - 1; ++slot) {
-#pragma unroll
-      for (int i = 0; i < Base::kPieces; ++i) {
-        float4 four;
-        asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-                     : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
-                     : "r"(parts + slot * kPartBytes + thread_at + i * 2048)
-                     : "memory");
-        Base::add(own, i, four);
-      }
-    }
+    Base::template add_parts<kRanks, kRanks>(own, static_cast<int>(rank), [&](int from, int number) {
+      const unsigned slot = static_cast<unsigned>(from) < rank ? from : from - 1;
+      float4 four;
+      asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                   : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
+                   : "r"(parts + slot * kPartBytes + thread_at + number * 2048)
+                   : "memory");
+      return four;
+    });
   }
 };
 
