@@ -258,7 +258,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM) gemm_wgmma(
       if constexpr (PROMOTION_INTERVAL == 0) {
         multiply(acc, blocks, now, from, next_order, while_multiplying);
       } else {
-        multiply_promoted(acc, blocks, now, from, next_order, !kPingPong && group == 1, while_multiplying);
+        multiply_promoted(acc, blocks, now, from, next_order, while_multiplying);
       }
 #endif
       if constexpr (DECOMPOSITION == LABEL_stream_k) {

@@ -61,18 +61,17 @@ __device__ __forceinline__ void multiply(Accumulators& acc, int blocks, Pipeline
 
 /// The same, but the accumulators of PROMOTION_INTERVAL k-blocks at a time are added up outside of the tensor cores.
 /// These truncate what they accumulate: to fewer bits than float32 has if products have 8 bits, and always towards
-/// zero. `early` makes the first interval half as long, so that a warpgroup that adds finds the other one multiplying.
+/// zero.
 template <class Work>
 __device__ __forceinline__ void multiply_promoted(Accumulators& acc, int blocks, PipelineState<STAGES>& now,
-                                                  const ConsumerParams& from, unsigned next_order, bool early,
+                                                  const ConsumerParams& from, unsigned next_order,
                                                   const Work& while_multiplying) {
   constexpr int kAtOnce = PROMOTION_INTERVAL > 0 ? PROMOTION_INTERVAL : 1;
-  int some_blocks = early && kAtOnce > 1 ? kAtOnce / 2 : kAtOnce;
 #pragma unroll 1
-  for (int done = 0; done < blocks;) {
+  for (int done = 0; done < blocks; done += kAtOnce) {
     Accumulators some;
     const int rest = blocks - done;
-    multiply(some, rest < some_blocks ? rest : some_blocks, now, from, rest > some_blocks ? 0 : next_order, [&] {
+    multiply(some, rest < kAtOnce ? rest : kAtOnce, now, from, rest > kAtOnce ? 0 : next_order, [&] {
       if (done == 0) while_multiplying();
     });
 #pragma unroll
@@ -81,8 +80,6 @@ __device__ __forceinline__ void multiply_promoted(Accumulators& acc, int blocks,
       const Accumulator more = some[i / kInstructionAccumulators][i % kInstructionAccumulators];
       sum = done == 0 ? more : sum + more;
     }
-    done += some_blocks;
-    some_blocks = kAtOnce;
   }
 }
 
