@@ -13,7 +13,7 @@ using Element = OutElement<OUT_BYTES>::Type;
 /// Returns activation(alpha * sum + beta * C + bias). `c` is C's element, read where beta is not 0.
 __device__ __forceinline__ float finished_value(float sum, const Element* c, float alpha, float beta, const void* bias,
                                                 int column) {
-  float value = alpha * sum;
+  float value = kHasBias ? fmaf(alpha, sum, bias_of<OUT_BYTES, kOutputType>(bias, column)) : alpha * sum;
   if (beta != 0.0f) {
     if constexpr (OUT_BYTES == 4) {
       value = fmaf(beta, *c, value);
@@ -21,7 +21,6 @@ __device__ __forceinline__ float finished_value(float sum, const Element* c, flo
       value = fmaf(beta, widen<kOutputType>(*c), value);
     }
   }
-  if (kHasBias) value += bias_of<OUT_BYTES, kOutputType>(bias, column);
   return activated<kActivation>(value);
 }
 

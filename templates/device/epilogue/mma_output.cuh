@@ -46,9 +46,10 @@ struct MmaOutput {
 
   /// Returns an element's final value from its accumulator.
   static __device__ __forceinline__ float finish(float sum, const Element* c, const MmaDestination& to, int column) {
-    float value = to.beta == 0.0f ? to.alpha * sum : fmaf(to.beta, widened(*c), to.alpha * sum);
-    if (kHasBias) value += bias_of<kBytes, kType>(to.bias, column);
-    return activated<kActivation>(value);
+    const auto product = [&] {
+      return kHasBias ? fmaf(to.alpha, sum, bias_of<kBytes, kType>(to.bias, column)) : to.alpha * sum;
+    };
+    return activated<kActivation>(to.beta == 0.0f ? product() : fmaf(to.beta, widened(*c), product()));
   }
   static __device__ __forceinline__ int finish(int sum, const Element* c, const MmaDestination& to, int) {
     const int product = static_cast<int>(to.alpha) * sum;
