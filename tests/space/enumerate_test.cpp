@@ -347,6 +347,10 @@ TEST(Enumerate, APolicyLeavesOutLegalVariantsOfTheWholeGridToo) {
   EXPECT_EQ(found.removals.back().kind, Removal::Kind::kPolicy);
   EXPECT_EQ(found.removals.back().removed, 1);
   EXPECT_EQ(legal_variants(whole, wide, device()).value().variants, found.variants);
+  document["policy"][0]["expr"] = "BM != 128 || M > 256";
+  const TemplateSet of_problem = TemplateSet(parse_or_die(document)).whole_grid();
+  EXPECT_EQ(legal_variants(of_problem, wide, device()).value().variants, found.variants);
+  EXPECT_EQ(legal_variants(of_problem, problem(512, 512, 64), device()).value().variants.size(), 2U);
   const Variant left_out = parse_variant(definition, "BM=128").value();
   EXPECT_EQ(why_illegal(definition, left_out, wide, device()).value(), std::nullopt);
   EXPECT_EQ(why_illegal(definition, parse_variant(definition, "BM=32").value(), wide, device()).value(),

@@ -294,15 +294,37 @@ TEST(WgmmaSpace, RegistersTransposeTheLeftOperand) {
   EXPECT_THAT(of(Dtype::kBf16, "tn", "SWAP_AB=0"), ::testing::HasSubstr("16 bits"));
 }
 
+/// Whether a search tries the variant.
+bool tried(const Problem& problem, const std::string& parameters) {
+  const auto variant = parse_variant(wgmma(), parameters);
+  EXPECT_TRUE(variant) << variant.error().text();
+  TemplateDefinition whole = wgmma();
+  whole.preset.clear();
+  const auto listed = legal_variants(whole, problem, device());
+  EXPECT_TRUE(listed) << listed.error().text();
+  return std::find(listed->variants.begin(), listed->variants.end(), *variant) != listed->variants.end();
+}
+
 TEST(WgmmaSpace, OneTileTakesTheRowsOfASwappedProduct) {
   const auto of = [](std::int64_t rows, const std::string& parameters) {
-    return kernels(typed(Dtype::kBf16, rows, 4096, 512), "SWAP_AB=1," + parameters);
+    return tried(typed(Dtype::kBf16, rows, 4096, 512), "SWAP_AB=1," + parameters);
   };
-  EXPECT_EQ(of(24, "BN=32,STAGES=10"), "gemm_wgmma");
-  EXPECT_EQ(of(96, "BN=96,STAGES=7"), "gemm_wgmma");
-  EXPECT_EQ(of(200, "BN=208,STAGES=5"), "gemm_wgmma");
-  EXPECT_THAT(of(200, "BN=96,STAGES=7"), ::testing::HasSubstr("in one tile"));
-  EXPECT_THAT(of(96, "BN=208,STAGES=5"), ::testing::HasSubstr("in one tile"));
+  EXPECT_TRUE(of(24, "BN=32,STAGES=10"));
+  EXPECT_TRUE(of(96, "BN=96,STAGES=7"));
+  EXPECT_TRUE(of(200, "BN=208,STAGES=5"));
+  EXPECT_FALSE(of(200, "BN=96,STAGES=7"));
+  EXPECT_FALSE(of(96, "BN=208,STAGES=5"));
+}
+
+TEST(WgmmaSpace, AVariantMayServeEveryNumberOfRows) {
+  for (const char* parameters : {"BM=128,BN=256", "BM=64,BN=64,WARPGROUPS_M=1,GRID=persistent_even", "SWAP_AB=1,BN=64",
+                                 "BM=128,BN=128,GRID=single_tile"}) {
+    for (const std::int64_t rows : {1, 16, 17, 64, 65, 1000, 8192})
+      EXPECT_EQ(kernels(typed(Dtype::kBf16, rows, 4096, 4096, "nt"), parameters), "gemm_wgmma") << rows << parameters;
+  }
+  EXPECT_FALSE(tried(typed(Dtype::kBf16, 16, 4096, 4096, "nt"), "BM=128,BN=256")) << "but no search tries it";
+  EXPECT_THAT(kernels(typed(Dtype::kBf16, 8192, 4096, 4096, "nt"), "BM=64,BN=64,WARPGROUPS_M=1,CLUSTER_K=2"),
+              ::testing::HasSubstr("enough tiles"));
 }
 
 TEST(WgmmaSpace, OddSplitsAreTriedWhereTheyFillWhatOthersLeaveIdle) {

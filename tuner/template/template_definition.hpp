@@ -91,7 +91,7 @@ struct TemplateDefinition {
   std::vector<Parameter> parameters;
   std::vector<NamedExpression> derived;  ///< over parameters and the device; each may use earlier ones
   std::vector<Rule> constraints;         ///< over parameters, derived values and the device
-  /// Like constraints, but for legal variants that are worth trying nowhere: a search leaves out those that break them.
+  /// For variants that would be right, but that no search tries: over the same and the problem.
   std::vector<Rule> policy;
   std::vector<Rule> legality;  ///< over the same and the problem
   /// Like legality, but for variants worth trying: they shorten a search, which may ignore them.
