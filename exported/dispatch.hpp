@@ -76,8 +76,10 @@ inline bool same_launch(const Plan& a, const Plan& b) noexcept {
   return true;
 }
 
-/// Kernels whose CTAs wait for each other share the sums of a row by the grid, which depends on the problem.
-inline bool fixed_order(const Plan& plan) noexcept {
+/// Whether a row has the same bits in every problem that the variant serves. Where its template does not say, kernels
+/// whose CTAs wait for each other are taken to share sums by the grid, which depends on the problem.
+inline bool fixed_order(int variant, const Plan& plan) noexcept {
+  if (const char* const order = kVariants[variant].sum_order) return order[0] != 0;
   for (int i = 0; i < plan.kernel_count; ++i) {
     if (plan.kernels[i].co_resident) return false;
   }
@@ -96,7 +98,7 @@ Choice choose(const Query& query, const Device& device, const Facts& f, const Li
       choice.why = "there is no variant of the pinned number";
     } else if (!serves(policy.pinned, query.kind(), device, f, plan)) {
       choice.why = plan.why;
-    } else if (!fixed_order(plan)) {
+    } else if (!fixed_order(policy.pinned, plan)) {
       choice.why = "the pinned variant adds a row's products in an order that depends on the problem";
     } else {
       choice = {Match::neighbour, policy.pinned, -1, "pinned"};

@@ -99,6 +99,10 @@ struct DeviceClass {
 struct Variant {
   const char* template_name;
   const char* parameters;
+  /// How an element's products are added: variants with the same words give the same bits, at every M and for every
+  /// row.
+  /// "": that depends on M or on where a row lies. Null: the template does not say.
+  const char* sum_order;
 };
 
 /// Where the kernels come from.

@@ -109,6 +109,8 @@ void add_sample(CallableHeader& content, const space::TemplateDefinition& defini
     content.images.push_back(
         {fmt::format("image {} {}", content.images.size(), variant.id()), number, sample_device()});
     content.variants.push_back({number, content.images.size() - 1, variant, problem, built});
+    if (definition.sum_order)
+      content.variants.back().sum_order = space::sum_order(definition, variant, problem, sample_device()).value();
   }
   content.entries.push_back({problem, index, 0, 1e-5, 100, 1.1, 1.05, 1.15, {}, "a sample"});
 }

@@ -44,6 +44,17 @@ INSTANTIATE_TEST_SUITE_P(
                       Edit{"/kernels", "[]", "kernels: ", "the list is empty"},
                       Edit{"/kernels", "", "the field 'kernels' is missing", ""}));
 
+INSTANTIATE_TEST_SUITE_P(SumOrders, Malformed,
+                         ::testing::Values(Edit{"/sum_order", "{}", "sum_order: ", "'words' is missing"},
+                                           Edit{"/sum_order", R"({"words": []})",
+                                                "sum_order.words: ", "the list is empty"},
+                                           Edit{"/sum_order", R"({"words": [{"word": "in {BN} parts"}]})",
+                                                "sum_order.words[0].word: ", "unknown name 'BN'"},
+                                           Edit{"/sum_order", R"({"words": [{"word": "in {BM parts"}]})",
+                                                "sum_order.words[0].word: ", "no '}'"},
+                                           Edit{"/sum_order", R"({"when": "EDGE", "words": [{"word": "x"}]})",
+                                                "sum_order.when: ", "'EDGE' is a define"}));
+
 INSTANTIATE_TEST_SUITE_P(
     Parameters, Malformed,
     ::testing::Values(Edit{"/parameters", "[]", "parameters: ", "the list is empty"},

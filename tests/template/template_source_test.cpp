@@ -131,6 +131,7 @@ TEST(ContentHash, DoesNotDependOnWhatIsWorthTrying) {
   json advised = sample_json();
   advised["description"] = "in other words";
   advised["policy"] = {{{"expr", "BM > 16"}, {"reason", "tiny"}}};
+  advised["sum_order"]["words"] = {{{"word", "plain"}}};
   advised["preset"] = {{{"expr", "BM > 32"}, {"reason", "small"}}};
   json seeded = advised;
   seeded["seeds"] = {"BM=128"};

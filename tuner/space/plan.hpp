@@ -16,4 +16,10 @@ namespace pgtune::space {
 [[nodiscard]] Result<std::vector<Define>> make_defines(const TemplateDefinition& definition, const Variant& variant,
                                                        const Problem& problem, const DeviceInfo& device);
 
+/// The order in which the variant adds an element's products, by the template's "sum_order". Two variants with the same
+/// name give the same bits, whatever M and wherever a row lies. Empty: there is no such order, or the template names
+/// none. Errors (usage): an expression that fails.
+[[nodiscard]] Result<std::string> sum_order(const TemplateDefinition& definition, const Variant& variant,
+                                            const Problem& problem, const DeviceInfo& device);
+
 }  // namespace pgtune::space

@@ -121,12 +121,15 @@ std::string KnownNames::why_not(const std::string& name, Reach reach) const {
 }
 
 Expression KnownNames::read(const JsonCursor& cursor, Reach reach) const {
-  auto parsed = Expression::parse("0");
   if (!cursor.value().is_string()) {
     cursor.problem("expected an expression in a string, such as \"256\" or \"BM / TM\"");
-    return *parsed;
+    return *Expression::parse("0");
   }
-  parsed = Expression::parse(cursor.value().get_ref<const std::string&>());
+  return read(cursor, cursor.value().get_ref<const std::string&>(), reach);
+}
+
+Expression KnownNames::read(const JsonCursor& cursor, std::string_view text, Reach reach) const {
+  auto parsed = Expression::parse(text);
   if (!parsed) {
     cursor.problem(std::move(parsed.error()));
     return *Expression::parse("0");

@@ -38,6 +38,8 @@ class KnownNames {
   [[nodiscard]] bool is_fact(const std::string& name) const;
   /// Parses the string at `cursor` and checks every name in it; the constant 0 after a problem.
   [[nodiscard]] Expression read(const JsonCursor& cursor, Reach reach) const;
+  /// The same for a part of the string at `cursor`.
+  [[nodiscard]] Expression read(const JsonCursor& cursor, std::string_view text, Reach reach) const;
 
  private:
   [[nodiscard]] bool usable(const std::string& name, Reach reach) const;

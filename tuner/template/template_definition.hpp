@@ -39,6 +39,17 @@ struct NamedExpression {
   Expression expression;
 };
 
+/// How an element's products are added, in words that are joined by commas.
+struct SumOrder {
+  struct Word {
+    std::optional<Expression> when = {};  ///< absent: always
+    std::vector<std::string> texts = {};  ///< one more than `numbers`, around them
+    std::vector<Expression> numbers = {};
+  };
+  std::optional<Expression> when = {};  ///< zero: the order depends on M or on a row's position
+  std::vector<Word> words = {};
+};
+
 struct TensorMapSpec {
   std::string name;                ///< several maps may share a name: the first whose `when` holds counts
   std::optional<Expression> when;  ///< absent: always
@@ -107,6 +118,7 @@ struct TemplateDefinition {
   bool zero_workspace = false;
   std::optional<Expression> l2_bytes;  ///< "traffic": what a launch reads through L2
   std::optional<CostModel> cost;
+  std::optional<SumOrder> sum_order;
 
   std::shared_ptr<const TemplateSource> source;
   /// Identifies the content of its variants: XXH3-128 hex over source, headers and JSON. Excludes the JSON's layout,

@@ -88,6 +88,37 @@ CostModel read_cost(const JsonCursor& cursor, KnownNames& names) {
   return {std::move(steps), names.read(cursor.required("clocks"), Reach::kProblem)};
 }
 
+/// A word's text, with expressions in braces: "{SPLIT_K} parts".
+SumOrder::Word read_word(const JsonCursor& cursor, const KnownNames& names) {
+  cursor.expect_fields({"when", "word"});
+  SumOrder::Word out;
+  if (const auto when = cursor.optional("when")) out.when = names.read(*when, Reach::kProblem);
+  const JsonCursor field = cursor.required("word");
+  const std::string text = field.string();
+  std::size_t from = 0;
+  for (std::size_t open = text.find('{'); open != std::string::npos; open = text.find('{', from)) {
+    const std::size_t close = text.find('}', open);
+    if (close == std::string::npos) {
+      field.problem("there is no '}' for the last '{'");
+      break;
+    }
+    out.texts.push_back(text.substr(from, open - from));
+    out.numbers.push_back(names.read(field, text.substr(open + 1, close - open - 1), Reach::kProblem));
+    from = close + 1;
+  }
+  out.texts.push_back(text.substr(from));
+  return out;
+}
+
+SumOrder read_sum_order(const JsonCursor& cursor, const KnownNames& names) {
+  cursor.expect_fields({"when", "words"});
+  SumOrder out;
+  if (const auto when = cursor.optional("when")) out.when = names.read(*when, Reach::kProblem);
+  for (const JsonCursor& element : cursor.required("words").elements(1, kMaxEntries))
+    out.words.push_back(read_word(element, names));
+  return out;
+}
+
 /// The template must state the expected operation; otherwise the rest of it makes no sense.
 std::string read_operation(const JsonCursor& root, const OperationInterface* wanted) {
   const auto field = root.optional("operation");
@@ -150,10 +181,10 @@ class ValuesOfRules {
 
 TemplateDefinition read_definition(const JsonCursor& root, const OperationInterface* operation) {
   TemplateDefinition out;
-  root.expect_fields({"schema",    "name",       "description", "source",      "dtypes",         "outputs",
-                      "epilogues", "parameters", "derived",     "constraints", "policy",         "legality",
-                      "preset",    "seeds",      "values",      "defines",     "workspace",      "tensor_maps",
-                      "kernels",   "traffic",    "cost",        "operation",   "include_folders"});
+  root.expect_fields({"schema",    "name",       "description", "source",      "dtypes",          "outputs",
+                      "epilogues", "parameters", "derived",     "constraints", "policy",          "legality",
+                      "preset",    "seeds",      "values",      "defines",     "workspace",       "tensor_maps",
+                      "kernels",   "traffic",    "cost",        "operation",   "include_folders", "sum_order"});
   check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
@@ -190,6 +221,10 @@ TemplateDefinition read_definition(const JsonCursor& root, const OperationInterf
   out.defines = read_named_expressions(root, "defines", NameKind::kDefine, Reach::kDefines, names);
   read_launch(root, names, operation, out);
   if (const auto cost = root.optional("cost")) out.cost = read_cost(*cost, names);
+  if (const auto order = root.optional("sum_order")) {
+    if (operation != nullptr) order->problem("only templates of GEMM have it");
+    out.sum_order = read_sum_order(*order, names);
+  }
   return out;
 }
 
@@ -239,7 +274,8 @@ Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_te
   }
   if (!preset.empty()) out.preset_hash = hash_text(preset.dump());
   // None of these changes what is compiled.
-  for (const char* name : {"source", "include_folders", "description", "policy", "preset", "seeds", "cost"})
+  for (const char* name :
+       {"source", "include_folders", "description", "policy", "preset", "seeds", "cost", "sum_order"})
     document.erase(name);
   erase_calling_facts(document);
   out.content_hash = hash_template(*source, document.dump());

@@ -120,18 +120,23 @@ inline void guess() {
 
 inline void pin() {
   CHECK(Gemm::prepare(0) == Status::ok);
-  int count = 0, pinned = 0, refused = 0;
+  int count = 0, number = 0, pinned = 0, refused = 0, split = 0;
   const Entry* all = entries(&count);
+  const Variant* all_variants = variants(&number);
   for (int i = 0; i < count; ++i) {
     Policy policy;
     policy.pinned = all[i].variant;
     Gemm gemm;
-    const bool waits = Gemm::select(all[i].problem, operands_of(all[i]), 0, policy, gemm) != Status::ok;
-    if (waits) {  // a kernel whose sums depend on the grid
+    const char* const order = all_variants[all[i].variant].sum_order;
+    const bool is_refused = Gemm::select(all[i].problem, operands_of(all[i]), 0, policy, gemm) != Status::ok;
+    if (order != nullptr) CHECK(is_refused == (order[0] == 0));
+    if (is_refused) {
+      CHECK(std::strstr(gemm.choice().why, "order") != nullptr);
       ++refused;
       continue;
     }
     ++pinned;
+    split += order != nullptr && std::strstr(order, " parts") != nullptr ? 1 : 0;
     CHECK(gemm.choice().variant == all[i].variant &&
           gemm.choice().match == (all[i].guessed ? Match::guess : Match::exact));
     Problem p = all[i].problem;
@@ -140,7 +145,7 @@ inline void pin() {
     if (Gemm::select(p, operands_of(all[i]), 0, policy, gemm) == Status::ok)
       CHECK(gemm.choice().variant == all[i].variant && gemm.choice().match == Match::neighbour);
   }
-  CHECK(pinned > 10 && refused > 0);
+  CHECK(pinned > 10 && refused > 0 && split > 0);
   Policy none;
   none.pinned = 1 << 20;
   Gemm gemm;

@@ -264,8 +264,12 @@ class CallableExport {
     const auto image = static_cast<std::size_t>(same - content_.images.begin());
     if (same == content_.images.end())
       content_.images.push_back({std::move(bytes), winner.template_number, device, winner.defines, done.build.lowered});
+    const space::TemplateDefinition& definition = content_.templates[winner.template_number];
     content_.variants.push_back({winner.template_number, image, winner.variant, winner.problem,
-                                 built_values(content_.templates[winner.template_number], winner.defines), done.build});
+                                 built_values(definition, winner.defines), done.build});
+    if (definition.sum_order)
+      content_.variants.back().sum_order =
+          value_or_throw(space::sum_order(definition, winner.variant, winner.problem, device));
     return content_.variants.size() - 1;
   }
 

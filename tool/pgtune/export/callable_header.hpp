@@ -33,6 +33,7 @@ struct ExportedVariant {
   Problem problem;                  ///< a problem that it was compiled for: its kind (export_sources.hpp) counts
   std::vector<std::int64_t> built;  ///< built_values()
   BuildInfo build = {};             ///< the worker's own, in the cubin cache
+  std::optional<std::string> sum_order = {};  ///< space::sum_order(), where the template says one
 };
 
 struct ExportedEntry {

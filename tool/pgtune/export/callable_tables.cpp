@@ -87,7 +87,8 @@ std::string variant_tables(const CallableHeader& content) {
     rows += fmt::format("    {{{}, {}, kParameters{}, kBuilt{}, {}}},\n", variant.template_number, variant.image, i, i,
                         kind_number(kinds, variant.problem));
     names +=
-        fmt::format("    {{{}, {}}},\n", cpp_string(variant.variant.template_name), cpp_string(variant.variant.key()));
+        fmt::format("    {{{}, {},\n     {}}},\n", cpp_string(variant.variant.template_name),
+                    cpp_string(variant.variant.key()), variant.sum_order ? cpp_string(*variant.sum_order) : "nullptr");
   }
   return out + fmt::format(
                    "inline constexpr VariantRow kVariantRows[] = {{\n{}}};\ninline constexpr Variant kVariants[] = "
