@@ -87,7 +87,8 @@ CREATE TABLE stages (
 ) STRICT;
 
 -- A search finds the answer for its key; a bench measures chosen variants again and answers nothing; a pipeline is a
--- search for a host pipeline. finished_at is NULL while the session runs, and stays so when it was killed. uid names a
+-- search for a host pipeline. A family's sessions hold trials of one M each and answer nothing, and one of them, whose
+-- template is named "family FIRST..LAST", the family. finished_at is NULL while the session runs, and stays so when it was killed. uid names a
 -- session in every file that it is copied or merged into. It begins with a time in milliseconds that grows from session
 -- to session of one file, so that "newest" is the highest uid as it is the highest id.
 CREATE TABLE sessions (
@@ -98,7 +99,7 @@ CREATE TABLE sessions (
   problem      INTEGER NOT NULL REFERENCES problems,
   template     INTEGER NOT NULL REFERENCES templates,
   conditions   INTEGER NOT NULL REFERENCES conditions,
-  kind         TEXT NOT NULL CHECK (kind IN ('search', 'bench', 'pipeline')),
+  kind         TEXT NOT NULL CHECK (kind IN ('search', 'bench', 'pipeline', 'family')),
   source       TEXT NOT NULL CHECK (source IN ('gpu', 'replay')),
   started_at   TEXT NOT NULL,
   finished_at  TEXT,
@@ -213,6 +214,43 @@ CREATE TABLE best (
   complete         INTEGER NOT NULL CHECK (complete IN (0, 1)),
   answer_json      TEXT NOT NULL
 ) STRICT;
+
+-- Kernels for a range of M (tuner/model/family.hpp). The session's problem has the largest M.
+CREATE TABLE families (
+  session   INTEGER PRIMARY KEY REFERENCES sessions,
+  first_m   INTEGER NOT NULL CHECK (first_m >= 1),
+  sum_order TEXT NOT NULL
+) STRICT;
+
+-- Intervals refer to kernels by ordinal.
+CREATE TABLE family_kernels (
+  session INTEGER NOT NULL REFERENCES sessions,
+  ordinal INTEGER NOT NULL,
+  variant INTEGER NOT NULL REFERENCES variants,
+  PRIMARY KEY (session, ordinal)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE family_intervals (
+  session INTEGER NOT NULL REFERENCES sessions,
+  last_m  INTEGER NOT NULL,
+  kernel  INTEGER NOT NULL,
+  spare   INTEGER,
+  time_s  REAL NOT NULL,
+  basis   TEXT NOT NULL CHECK (basis IN ('measured', 'predicted')),
+  PRIMARY KEY (session, last_m)
+) STRICT, WITHOUT ROWID;
+
+-- variant is the winner of the plain search of this M; without a baseline its times are 0.
+CREATE TABLE family_probes (
+  session          INTEGER NOT NULL REFERENCES sessions,
+  m                INTEGER NOT NULL,
+  family_s         REAL NOT NULL,
+  best_s           REAL NOT NULL,
+  baseline_first_s REAL NOT NULL,
+  baseline_best_s  REAL NOT NULL,
+  variant          INTEGER NOT NULL REFERENCES variants,
+  PRIMARY KEY (session, m)
+) STRICT, WITHOUT ROWID;
 
 -- What a GPU reached at most; the newest of a device, driver branch and source counts.
 CREATE TABLE ceilings (

@@ -12,19 +12,6 @@
 #include "tuner/model/device_class.hpp"
 
 namespace pgtune::db {
-namespace {
-
-RowId variant_of_template(const Database& database, const VariantRow& variant) {
-  const RowId template_id = template_row_id(database, variant.origin);
-  const auto found = find_variant(database, template_id, variant.key);
-  return found ? *found
-               : insert_row(database,
-                            "INSERT INTO variants (template, key, parameters_json) VALUES (?1, ?2, ?3) RETURNING id",
-                            template_id, variant.key, variant.parameters_json);
-}
-
-}  // namespace
-
 void save_counters(Database& database, const DeviceInfo& device, const Program& program, const Problem& problem,
                    const Conditions& conditions, const CountersRow& row) {
   Transaction transaction(database, TransactionKind::kWrite);
@@ -32,8 +19,7 @@ void save_counters(Database& database, const DeviceInfo& device, const Program& 
   const std::string last = query_text(database, "SELECT measured_at FROM kernel_counters ORDER BY id DESC LIMIT 1");
   std::optional<RowId> variant;
   std::optional<std::string> algorithm;
-  if (const auto* const known = std::get_if<VariantRow>(&row.contender))
-    variant = variant_of_template(database, *known);
+  if (const auto* const known = std::get_if<VariantRow>(&row.contender)) variant = variant_row(database, *known);
   if (const auto* const known = std::get_if<std::string>(&row.contender)) algorithm = *known;
   insert_row(database,
              "INSERT INTO kernel_counters (device, environment, problem, conditions, variant, algorithm, measured_at,"

@@ -51,6 +51,11 @@ void save_counters(Database& database, const DeviceInfo& device, const Program& 
                    const Conditions& conditions, const CountersRow& counters);
 /// Stamps finished_at and stores the best (absent: nothing valid).
 void finish_session(Database& database, RowId session, const std::optional<BestRow>& best);
+/// The template of a session that holds a family: its name tells families of one problem apart.
+[[nodiscard]] TemplateRow family_template(const Family& family, const std::string& content_hash);
+/// Stamps finished_at of a session of kind "family" and stores the family, which is valid. Its problem and conditions
+/// are the session's. Variant rows are created or found.
+void finish_family(Database& database, RowId session, const Family& family);
 
 // Reading.
 
@@ -59,6 +64,11 @@ void finish_session(Database& database, RowId session, const std::optional<BestR
 /// Newest best per (problem, device class but for the driver branch, template content, whether recorded, conditions) of
 /// sessions of the filter's kind, newest first within problem order m, n, k.
 [[nodiscard]] std::vector<BestRow> list_best(const Database& database, const BestFilter& filter);
+/// The families of finished sessions, newest first; of one question the newest alone. A question is the problem, range,
+/// device class but for the driver branch, template content, whether recorded, conditions, and whether one order adds.
+[[nodiscard]] std::vector<FamilyRow> list_families(const Database& database, const FamilyFilter& filter);
+/// The newest family that covers the problem of the filter.
+[[nodiscard]] std::optional<FamilyRow> find_family(const Database& database, const FamilyFilter& filter);
 /// All finished benches for the key that have a best, newest first.
 [[nodiscard]] std::vector<BestRow> list_benches(const Database& database, const ResultKey& key);
 /// The newest trial of each variant of the key's template, with that trial's screening samples, by variant key.

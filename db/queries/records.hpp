@@ -14,6 +14,7 @@
 #include "tuner/model/conditions.hpp"
 #include "tuner/model/contender.hpp"
 #include "tuner/model/energy_window.hpp"
+#include "tuner/model/family.hpp"
 #include "tuner/model/kernel_counters.hpp"
 #include "tuner/model/records.hpp"
 
@@ -42,7 +43,7 @@ struct SessionRow {
   std::string driver_branch;
   std::string conditions_key;   ///< canonical text
   std::string conditions_json;  ///< the same fields; written only
-  std::string kind = "search";  ///< or "bench", "pipeline"
+  std::string kind = "search";  ///< or "bench", "pipeline", "family"
   bool recorded = false;        ///< measured on another machine, by a recording; no search here reuses it
   std::string started_at;       ///< UTC ISO 8601, set by the database layer
   std::string finished_at;      ///< empty while running or after a crash
@@ -121,6 +122,26 @@ struct BestFilter {
   std::optional<bool> recorded = {};
   std::string kind = "search";  ///< or "bench", "pipeline"
   bool each_board = false;      ///< the newest of each board instead of the newest of the class
+};
+
+/// A stored family and where it was measured.
+struct FamilyRow {
+  RowId session = 0;
+  std::string device_uuid;   ///< the board
+  std::string device_class;  ///< DeviceClass::text()
+  std::string device_name, architecture, driver_branch, device_json;
+  std::string template_hash;  ///< of what was searched
+  std::string finished_at;
+  bool recorded = false;  ///< see SessionRow
+  Family family;
+};
+
+/// Empty fields match everything.
+struct FamilyFilter {
+  std::optional<Problem> problem = {};  ///< families that cover it
+  std::optional<std::string> device_class = {}, device_uuid = {}, template_hash = {}, conditions_key = {};
+  std::optional<bool> recorded = {};
+  std::optional<bool> one_order = {};  ///< families with a sum_order, or those without one
 };
 
 /// Totals for `db info`.

@@ -73,13 +73,24 @@ RowId template_of_variant(const Database& database, RowId session, const Templat
   return origin.name.empty() ? searched : template_row_id(database, origin);
 }
 
-RowId variant_row(const Database& database, RowId session, const VariantRow& variant) {
-  const RowId template_id = template_of_variant(database, session, variant.origin);
+namespace {
+
+RowId variant_of_template(const Database& database, RowId template_id, const VariantRow& variant) {
   const auto found = find_variant(database, template_id, variant.key);
   return found ? *found
                : insert_row(database,
                             "INSERT INTO variants (template, key, parameters_json) VALUES (?1, ?2, ?3) RETURNING id",
                             template_id, variant.key, variant.parameters_json);
+}
+
+}  // namespace
+
+RowId variant_row(const Database& database, const VariantRow& variant) {
+  return variant_of_template(database, template_row_id(database, variant.origin), variant);
+}
+
+RowId variant_row(const Database& database, RowId session, const VariantRow& variant) {
+  return variant_of_template(database, template_of_variant(database, session, variant.origin), variant);
 }
 
 RowId stage_row(const Database& database, Stage stage) {

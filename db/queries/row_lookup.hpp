@@ -55,6 +55,8 @@ RowId find_or_insert(const Database& database, std::string_view select, std::str
 [[nodiscard]] RowId template_row_id(const Database& database, const TemplateRow& row);
 /// A variant's template: `origin`, or where that is empty the session's.
 [[nodiscard]] RowId template_of_variant(const Database& database, RowId session, const TemplateRow& origin);
+/// Of a variant whose origin is known.
+[[nodiscard]] RowId variant_row(const Database& database, const VariantRow& variant);
 [[nodiscard]] RowId variant_row(const Database& database, RowId session, const VariantRow& variant);
 [[nodiscard]] RowId problem_row(const Database& database, const Problem& problem);
 [[nodiscard]] RowId conditions_row(const Database& database, const std::string& key, const std::string& json);
