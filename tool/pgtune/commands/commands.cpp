@@ -13,6 +13,7 @@
   command(guess) \
   command(show)
 #define PGTUNE_OTHER_COMMANDS(command) \
+  command(shapes) \
   command(space) \
   command(inspect) \
   command(devices) \
