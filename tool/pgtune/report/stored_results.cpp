@@ -155,6 +155,22 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, const db::D
   return results;
 }
 
+std::vector<db::FamilyRow> ResultFilter::load_families(const Context& context) const {
+  if (!template_.empty() || problems_.operation() != nullptr) return {};
+  db::FamilyFilter filter;
+  if (!source_.empty()) filter.recorded = source_ == "recorded";
+  std::vector<db::FamilyRow> families = db::list_families(open_database(context), filter);
+  const std::vector<Problem> wanted = problems_.any_shape() ? problems_.problems() : std::vector<Problem>();
+  std::erase_if(families, [&](const db::FamilyRow& row) {
+    const bool elsewhere =
+        !device_.empty() && row.device_uuid != device_ && row.device_class.find(device_) == std::string::npos;
+    return elsewhere || (!wanted.empty() && std::none_of(wanted.begin(), wanted.end(), [&](const Problem& problem) {
+             return row.family.covers(problem);
+           }));
+  });
+  return families;
+}
+
 bool ResultFilter::admits(const Problem& problem, const DeviceInfo& device) const {
   require_shape_for_options();
   if (!device_.empty() && device.uuid != device_ && device_class(device).text().find(device_) == std::string::npos)

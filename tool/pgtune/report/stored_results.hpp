@@ -51,6 +51,10 @@ class ResultFilter {
   /// The matching results in another database than load()'s, which is opened read-only.
   [[nodiscard]] std::vector<StoredResult> load_from(const Context& context, const std::string& path) const;
 
+  /// Families that cover one of the problems, or of all without a shape; newest first. None where --template or another
+  /// operation is given.
+  [[nodiscard]] std::vector<db::FamilyRow> load_families(const Context& context) const;
+
   /// Whether it passes --on and the options of a problem. Throws CommandError (usage) for a bad filter.
   [[nodiscard]] bool admits(const Problem& problem, const DeviceInfo& device) const;
   /// Whether --template or --source is given, which apply only to kernels.
