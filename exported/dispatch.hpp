@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which variant serves a problem: the one tuned for it, else the one guessed for it, else a neighbour within the radius
-// whose loss is known. What a problem is, its Query knows: gemm_dispatch.hpp's, or operation.hpp's.
+// Which variant serves a problem: the one tuned for it, else its family's, else the one guessed for it, else a
+// neighbour within the radius whose loss is known. What a problem is, its Query knows: gemm_dispatch.hpp's, or
+// operation.hpp's.
 #pragma once
 
 #include <cmath>
@@ -23,6 +24,12 @@ inline double squared_doublings(Int a, Int b) noexcept {
 /// How far neighbours of a kind of problems may be, in doublings (0: there are none), and what they lose in the median.
 struct Neighbourhood {
   double radius, loss;
+};
+
+/// A family's kernels for one m.
+struct FamilyKernels {
+  int variant, spare;
+  double median_loss, largest_loss;  ///< below 0: not known
 };
 
 /// Whether the variant computes the problem there, which is of `kind` (VariantRow) and has the facts `f`; Plan::why
@@ -87,8 +94,55 @@ inline bool fixed_order(int variant, const Plan& plan) noexcept {
 }
 
 /// A query has begin() and end() of its entries, and of an entry is_alike() (same types and so on), is_same() (this
-/// very problem), distance() and guessed_loss() (below 0: it was tuned); beside that kind(), neighbourhood() and
-/// nothing_tuned, a reason for people. Choice::why is the reason of the last refusal where there is no match.
+/// very problem), distance() and guessed_loss() (below 0: it was tuned); beside that kind(), family(), neighbourhood()
+/// and nothing_tuned, a reason for people.
+
+/// By a kernel that was tuned for this very problem, or guessed.
+template <typename Query, typename Facts>
+bool serve_by_own(const Query& query, const Device& device, const Facts& f, const Limits& policy, bool guessed,
+                  Plan& plan, Choice& choice) noexcept {
+  const bool known = device.device_class >= 0;
+  for (const auto& e : query) {
+    const double loss = query.guessed_loss(e);
+    if ((loss >= 0) != guessed || (known && e.device_class != device.device_class) || !query.is_alike(e) ||
+        !query.is_same(e))
+      continue;
+    if (guessed && (policy.worst < Match::guess || loss > policy.largest_loss)) {
+      choice.why = "the guess for this problem is less certain than the policy allows";
+    } else if (!serves(e.variant, query.kind(), device, f, plan)) {
+      choice.why = plan.why;
+    } else {
+      choice = !known    ? Choice{Match::other_device, e.variant, -1, "chosen for this problem on another device"}
+               : guessed ? Choice{Match::guess, e.variant, loss, "chosen by what was measured on other problems"}
+                         : Choice{Match::exact, e.variant, 0, "tuned for this problem on this class of device"};
+      return true;
+    }
+  }
+  return false;
+}
+
+template <typename Query, typename Facts>
+bool serve_by_family(const Query& query, const Device& device, const Facts& f, const Limits& policy, Plan& plan,
+                     Choice& choice) noexcept {
+  FamilyKernels own;
+  if (!query.family(device.device_class, policy.batch_invariant, own)) return false;
+  const bool affordable = own.largest_loss >= 0 && own.largest_loss <= policy.largest_loss;
+  if (!policy.batch_invariant && (policy.worst < Match::family || !affordable)) {
+    choice.why = "the family of this problem loses more than the policy allows";
+    return false;
+  }
+  for (const int variant : {own.variant, own.spare}) {
+    if (variant < 0) continue;
+    if (serves(variant, query.kind(), device, f, plan)) {
+      choice = {Match::family, variant, own.median_loss, "of the kernels for every m of these problems"};
+      return true;
+    }
+    choice.why = plan.why;
+  }
+  return false;
+}
+
+/// Choice::why is the reason of the last refusal where there is no match.
 template <typename Query, typename Facts>
 Choice choose(const Query& query, const Device& device, const Facts& f, const Limits& policy, Plan& plan) noexcept {
   Choice choice;
@@ -118,21 +172,15 @@ Choice choose(const Query& query, const Device& device, const Facts& f, const Li
     choice.why = "no problem is tuned on this class of device";
     return choice;
   }
-  for (const auto& e : query) {
-    if ((known && e.device_class != device.device_class) || !query.is_alike(e) || !query.is_same(e)) continue;
-    const double loss = query.guessed_loss(e);
-    if (loss >= 0 && (policy.worst < Match::guess || loss > policy.largest_loss)) {
-      choice.why = "the guess for this problem is less certain than the policy allows";
-      continue;
-    }
-    if (!serves(e.variant, query.kind(), device, f, plan)) {
-      choice.why = plan.why;
-      continue;
-    }
-    if (!known) return {Match::other_device, e.variant, -1, "chosen for this problem on another device"};
-    return loss >= 0 ? Choice{Match::guess, e.variant, loss, "chosen by what was measured on other problems"}
-                     : Choice{Match::exact, e.variant, 0, "tuned for this problem on this class of device"};
+  if (policy.batch_invariant) {
+    choice.why = "no family of one order covers the problem";
+    serve_by_family(query, device, f, policy, plan, choice);
+    return choice;
   }
+  if (serve_by_own(query, device, f, policy, false, plan, choice) ||
+      serve_by_family(query, device, f, policy, plan, choice) ||
+      serve_by_own(query, device, f, policy, true, plan, choice))
+    return choice;
   if (policy.worst < Match::neighbour) return choice;
   const Neighbourhood near = query.neighbourhood();
   if (near.radius > 0 && near.loss > policy.largest_loss) {

@@ -43,7 +43,7 @@ class Gemm : public detail::Selected {
       if (status != Status::ok) out = Gemm();
       return status;
     }
-    if (policy.fallback != nullptr) {
+    if (policy.fallback != nullptr && !policy.batch_invariant) {
       out.choice_.match = Match::fallback;
       out.problem_ = p;
       out.device_ = &on;
@@ -119,9 +119,68 @@ class Gemm : public detail::Selected {
               align_c_ = detail::kBufferAlignment;
 };
 
+/// Selected kernels of problems that mostly differ in m, for one thread at a time: a problem that was there before
+/// costs a comparison, and a new one select(). Nothing is allocated; a kernel takes some KB.
+template <int kSlots = 64>
+class GemmCache {
+ public:
+  GemmCache(int device, const Policy& policy) noexcept : policy_(policy), device_(device) {}
+
+  /// Null where nothing serves the problem, with select()'s status. The result stays valid until the next call.
+  const Gemm* find(const Problem& problem, const Operands& operands, Status& status) noexcept {
+    const std::uint64_t place = place_of(operands);
+    const auto mixed = static_cast<std::uint64_t>(problem.m) * 0x9e3779b97f4a7c15U ^
+                       static_cast<std::uint64_t>(problem.n) * 0xc2b2ae3d27d4eb4fU ^
+                       static_cast<std::uint64_t>(problem.k) * 0x165667b19e3779f9U;
+    Slot& slot = slots_[(mixed >> 32) % kSlots];
+    if (slot.selected && slot.place == place && same(slot.problem, problem)) {
+      status = Status::ok;
+      return &slot.gemm;
+    }
+    status = Gemm::select(problem, operands, device_, policy_, slot.gemm);
+    slot.selected = status == Status::ok;
+    slot.problem = problem;
+    slot.place = place;
+    return slot.selected ? &slot.gemm : nullptr;
+  }
+
+ private:
+  struct Slot {
+    bool selected = false;
+    std::uint64_t place = 0;
+    Problem problem{};
+    Gemm gemm;
+  };
+
+  /// What select() asks of operands: how each is aligned, and of the scalars whether they are 1 and 0.
+  static std::uint64_t place_of(const Operands& o) noexcept {
+    std::uint64_t out = (o.alpha == 1 ? 1U : 0U) | (o.beta == 0 ? 2U : 0U);
+    for (const void* const pointer : {o.a, o.b, o.c, o.bias, static_cast<const void*>(o.d)}) {
+      const auto bits = static_cast<std::uint64_t>(detail::address(pointer) | detail::kBufferAlignment);
+      out = out << 9 | (bits & (0 - bits));
+    }
+    return out;
+  }
+
+  static bool same(const Problem& a, const Problem& b) noexcept {
+    return a.m == b.m && a.n == b.n && a.k == b.k && a.type == b.type && a.layout == b.layout && a.batch == b.batch &&
+           a.lda == b.lda && a.ldb == b.ldb && a.ldc == b.ldc && a.stride_a == b.stride_a && a.stride_b == b.stride_b &&
+           a.stride_c == b.stride_c && a.out == b.out && a.epilogue.bias == b.epilogue.bias &&
+           a.epilogue.activation == b.epilogue.activation;
+  }
+
+  Policy policy_;
+  int device_;
+  Slot slots_[kSlots];
+};
+
 inline const Entry* entries(int* count) noexcept {
   *count = detail::kEntryCount;
   return detail::kEntries;
+}
+inline const Family* families(int* count) noexcept {
+  *count = detail::kFamilyCount;
+  return detail::kFamilies;
 }
 inline const NeighbourLoss* neighbour_losses(int* count) noexcept {
   *count = detail::kNeighbourLossCount;

@@ -64,6 +64,27 @@ struct Entry {
   const char* origin;   ///< board, driver, date and template version it was measured with; what a guess rests on
 };
 
+/// The m after the interval before, up to last_m.
+struct Interval {
+  std::int64_t last_m;
+  int variant;
+  int spare;  ///< serves where alignment forbids the first one; -1: none
+};
+
+/// Problems that differ in m alone, with a kernel for each m from first_m to problem.m.
+struct Family {
+  Problem problem;  ///< the one with the largest m
+  bool adds_c;
+  std::int64_t first_m;
+  int device_class;
+  const Interval* intervals;
+  int interval_count;
+  int probes;                        ///< m that were measured and used for nothing else
+  double median_loss, largest_loss;  ///< of these: the time over that of a variant tuned for the m, less one
+  const char* sum_order;             ///< of all its kernels (Variant::sum_order); "": they differ
+  const char* origin;
+};
+
 /// What borrowing a neighbour's variant cost where that was measured: see the comment at the tables.
 struct NeighbourLoss {
   Type type;

@@ -34,6 +34,7 @@ class SizesQuery {
     for (int i = 0; i < Of::kSizeCount; ++i) squares += squared_doublings(e.sizes[i], sizes_[i]);
     return std::sqrt(squares);
   }
+  bool family(int, bool, FamilyKernels&) const noexcept { return false; }
   Neighbourhood neighbourhood() const noexcept { return Of::neighbourhood(); }
 
  private:

@@ -60,6 +60,7 @@ inline const char* text(Status status) noexcept {
 /// How the kernel that was chosen fits.
 enum class Match {
   exact,         ///< tuned for this very problem on this class of device
+  family,        ///< of the kernels for every m of a range of GEMMs that differ in m alone, of which some were measured
   guess,         ///< chosen for this very problem by what was measured on others; nothing was measured of it
   neighbour,     ///< tuned for a problem near it
   other_device,  ///< tuned on another device of the same architecture
@@ -69,13 +70,17 @@ enum class Match {
 
 /// What select() may choose.
 struct Limits {
-  /// The worst of exact, guess, neighbour and other_device that may be launched.
+  /// The worst of exact, family, guess, neighbour and other_device that may be launched.
   Match worst = Match::neighbour;
-  /// A guess or a neighbour whose expected loss is larger is not launched: 0.03 is 3 %.
+  /// A guess or a neighbour whose expected loss is larger is not launched, nor a family of which any measured m lost
+  /// more: 0.03 is 3 %.
   double largest_loss = 0.03;
   /// A variant's number (as entries have it): it and nothing else serves the problem, or select() says not_supported.
   /// -1: none.
   int pinned = -1;
+  /// Nothing serves but families whose kernels add in one order, whatever they lose, and no fallback: a row has the
+  /// same bits at every m.
+  bool batch_invariant = false;
 };
 
 /// What select() chose.

@@ -29,6 +29,7 @@ bool read_policy(const pgtune_export_policy* policy, exported::Limits& wanted) n
   wanted.worst = static_cast<exported::Match>(policy->worst);
   wanted.pinned = policy->pinned;
   wanted.largest_loss = policy->largest_loss;
+  wanted.batch_invariant = policy->batch_invariant != 0;
   return true;
 }
 
@@ -45,6 +46,24 @@ static_assert(pgtune_export_layout_tt == static_cast<int>(exported::Layout::tt),
 
 const exported::Gemm& of(const pgtune_export_gemm* gemm) noexcept {
   return *reinterpret_cast<const exported::Gemm*>(gemm->words);
+}
+
+pgtune_export_problem problem_of(const exported::Problem& p) noexcept {
+  return {static_cast<std::int32_t>(p.type),
+          static_cast<std::int32_t>(p.layout),
+          p.m,
+          p.n,
+          p.k,
+          p.batch,
+          p.lda,
+          p.ldb,
+          p.ldc,
+          p.stride_a,
+          p.stride_b,
+          p.stride_c,
+          static_cast<std::int32_t>(p.out),
+          p.epilogue.bias ? 1 : 0,
+          static_cast<std::int32_t>(p.epilogue.activation)};
 }
 
 exported::Operands operands_of(const pgtune_export_operands& o) noexcept {
@@ -163,10 +182,7 @@ int pgtune_export_get_entry(int number, pgtune_export_entry* out) {
   const exported::Entry* const all = exported::entries(&count);
   if (out == nullptr || number < 0 || number >= count) return pgtune_export_status_invalid_argument;
   const exported::Entry& e = all[number];
-  const exported::Problem& p = e.problem;
-  *out = {{static_cast<std::int32_t>(p.type), static_cast<std::int32_t>(p.layout), p.m, p.n, p.k, p.batch, p.lda, p.ldb,
-           p.ldc, p.stride_a, p.stride_b, p.stride_c, static_cast<std::int32_t>(p.out), p.epilogue.bias ? 1 : 0,
-           static_cast<std::int32_t>(p.epilogue.activation)},
+  *out = {problem_of(e.problem),
           e.adds_c ? 1 : 0,
           e.variant,
           e.device_class,
@@ -176,6 +192,22 @@ int pgtune_export_get_entry(int number, pgtune_export_entry* out) {
           e.ratio_low,
           e.ratio_high,
           e.guessed ? e.guessed_loss : -1};
+  return pgtune_export_status_ok;
+}
+
+int pgtune_export_family_count(void) {
+  int count = 0;
+  exported::families(&count);
+  return count;
+}
+
+int pgtune_export_get_family(int number, pgtune_export_family* out) {
+  int count = 0;
+  const exported::Family* const all = exported::families(&count);
+  if (out == nullptr || number < 0 || number >= count) return pgtune_export_status_invalid_argument;
+  const exported::Family& f = all[number];
+  *out = {problem_of(f.problem), f.first_m,      f.adds_c ? 1 : 0, f.device_class, f.probes,
+          f.median_loss,         f.largest_loss, f.sum_order};
   return pgtune_export_status_ok;
 }
 

@@ -29,6 +29,7 @@ enum {
 };
 enum {
   pgtune_export_match_exact,
+  pgtune_export_match_family,
   pgtune_export_match_guess,
   pgtune_export_match_neighbour,
   pgtune_export_match_other_device,
@@ -39,9 +40,10 @@ typedef struct pgtune_export_policy {
   int32_t worst; /* pgtune_export_match_... */
   int32_t pinned;
   double largest_loss;
+  int32_t batch_invariant;
 } pgtune_export_policy;
-/* Exact, guesses and neighbours that lose 3 % at most, nothing pinned: what a null policy means. */
-#define PGTUNE_EXPORT_POLICY {pgtune_export_match_neighbour, -1, 0.03}
+/* Exact, families, guesses and neighbours that lose 3 % at most, nothing pinned: what a null policy means. */
+#define PGTUNE_EXPORT_POLICY {pgtune_export_match_neighbour, -1, 0.03, 0}
 
 typedef struct pgtune_export_choice {
   int32_t match, variant;
@@ -99,6 +101,16 @@ pgtune_export_choice pgtune_export_choice_of(const pgtune_export_gemm* gemm);
 int pgtune_export_entry_count(void);
 /* invalid_argument where there is no such number. */
 int pgtune_export_get_entry(int number, pgtune_export_entry* out);
+
+typedef struct pgtune_export_family {
+  pgtune_export_problem problem; /* with the largest m */
+  int64_t first_m;
+  int32_t adds_c, device_class, probes;
+  double median_loss, largest_loss;
+  const char* sum_order;
+} pgtune_export_family;
+int pgtune_export_family_count(void);
+int pgtune_export_get_family(int number, pgtune_export_family* out);
 /* PGTUNE_GEMMS } */
 
 /* PGTUNE_OPERATIONS { */

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "db/queries/queries.hpp"
 #include "tests/exported/sample_export.hpp"
+#include "tool/pgtune/cli/catalogue.hpp"
+#include "tuner/template/variant_text.hpp"
 
 namespace pgtune::tool::test {
 namespace {
@@ -65,6 +68,93 @@ TEST(ExportCommand, OptionsThatAskForTwoThingsAreRefused) {
     EXPECT_EQ(folder.run(export_command(shared_cache(), options), &output), 2) << options << output;
   }
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "x.hpp") || std::filesystem::exists(folder.path() / "x"));
+}
+
+/// Two families of bf16, measured on the sample device: one without an order that lost 1 %, one with it that lost 8 %.
+void write_families(const std::string& file, const std::string& order = "plain") {
+  db::Database database = db::Database::open(file, db::OpenMode::kReadWriteCreate);
+  const space::TemplateDefinition wgmma = Catalogue().load("gemm_wgmma");
+  Family family;
+  family.problem = with_layout(*parse_shape("512x1536x768"), "nt").value();
+  family.problem.dtype = Dtype::kBf16;
+  family.problem = with_default_strides(family.problem).value();
+  for (const char* text : {"SWAP_AB=1,BM=64,BN=64,WARPGROUPS_M=1,STAGES=12", "BM=128,BN=128,STAGES=6",
+                           "BM=64,BN=64,WARPGROUPS_M=1,STAGES=12,DECOMPOSITION=stream_k"})
+    family.kernels.push_back({space::parse_variant(wgmma, text).value(), wgmma.content_hash});
+  DeviceInfo device = sample_device();
+  device.uuid = "GPU-0";
+  device.driver_version = "580.1";
+  for (const bool one_order : {false, true}) {
+    family.sum_order = one_order ? order : "";
+    family.intervals = {{.last_m = 32, .kernel = 0, .spare = 1, .time_s = 1e-5, .basis = FamilyBasis::kMeasured},
+                        {.last_m = 512, .kernel = one_order ? 1 : 2, .spare = 1, .time_s = 2e-5}};
+    family.probes = {{.m = 77, .family_s = one_order ? 1.08e-5 : 1.01e-5, .best_s = 1e-5, .best = family.kernels[1]}};
+    db::SessionRow session;
+    session.kind = "family";
+    session.conditions_key = family.conditions.key();
+    session.conditions_json = "{}";
+    const db::RowId id =
+        db::begin_session(database, device, {}, family.problem, db::family_template(family, "5e7"), session);
+    db::finish_family(database, id, family);
+  }
+}
+
+TEST(ExportCommand, FamiliesServeEveryMOfTheirRange) {
+  const ExportFolder folder("");
+  write_families((folder.path() / "families.db").string());
+  const std::string program = fmt::format("XDG_CACHE_HOME={} HOME=$PWD '{}' ", shared_cache(), PGTUNE_PROGRAM);
+  std::string output;
+  ASSERT_EQ(folder.run(program + "export header --db families.db -o best_gemm.hpp", &output), 0) << output;
+  EXPECT_THAT(output, testing::HasSubstr("wrote best_gemm.hpp with 0 entries and 2 families"));
+  folder.write(
+      "consumer.cpp",
+      "#include \"best_gemm.hpp\"\n#include <cstring>\nusing namespace best_gemm;\n"
+      "int main() {\n  int count = 0;\n  families(&count);\n  Gemm gemm;\n"
+      "  if (count != 2 || Gemm::prepare(0) != Status::ok) return 1;\n"
+      "  Problem p{Type::bf16, Layout::nt, 0, 1536, 768};\n  Policy same;\n  same.batch_invariant = true;\n"
+      "  for (p.m = 1; p.m <= 513; ++p.m) {\n"
+      "    const bool served = p.m <= 512;\n"
+      "    if ((Gemm::select(p, {}, 0, {}, gemm) == Status::ok) != served) return 2;\n"
+      "    if (served && gemm.choice().match != Match::family) return 3;\n"
+      "    if ((Gemm::select(p, {}, 0, same, gemm) == Status::ok) != served) return 4;\n"
+      "    if (served && std::strcmp(variants(&count)[gemm.choice().variant].sum_order, \"plain\") != 0) return 5;\n"
+      "  }\n  return 0;\n}\n");
+  ASSERT_TRUE(folder.compile("c++ -std=c++17 -O1", "consumer.cpp", "consumer"));
+  EXPECT_EQ(folder.run("LD_LIBRARY_PATH='" PGTUNE_FAKE_CUDA_FOLDER "' ./consumer"), 0);
+
+  folder.write("shapes.txt", "100x1536x768 bf16 nt\n513x1536x768 bf16 nt\n");
+  ASSERT_EQ(folder.run(program + "export header --db families.db --coverage shapes.txt", &output), 0) << output;
+  EXPECT_THAT(output, testing::HasSubstr("family"));
+  EXPECT_THAT(output, testing::HasSubstr("1..512x1536x768 bf16 nt"));
+  EXPECT_THAT(output, testing::HasSubstr("fallback"));
+  ASSERT_EQ(
+      folder.run(program + "export header --db families.db --dtype bf16 --layout nt --shape 600x1536x768 -o x.hpp",
+                 &output),
+      1)
+      << output;
+
+  ASSERT_EQ(folder.run(program +
+                           "guess --db families.db --dtype bf16 --layout nt --shape 100x1536x768 --device "
+                           "'recording:" +
+                           kRecording + "'",
+                       &output),
+            0)
+      << output;
+  EXPECT_THAT(output, testing::HasSubstr("1..512x1536x768 bf16 nt"));
+  EXPECT_THAT(output, testing::HasSubstr("% at most, at 1 M that were measured"));
+}
+
+TEST(ExportCommand, AFamilyWhoseKernelsChangedTheirOrderIsLeftOut) {
+  const ExportFolder folder("");
+  write_families((folder.path() / "families.db").string(), "chain");
+  std::string output;
+  ASSERT_EQ(folder.run(fmt::format("XDG_CACHE_HOME={} HOME=$PWD '{}' export header --db families.db -o best_gemm.hpp",
+                                   shared_cache(), PGTUNE_PROGRAM),
+                       &output),
+            0)
+      << output;
+  EXPECT_THAT(output, testing::HasSubstr("no longer adds in the family's order (chain)"));
+  EXPECT_THAT(output, testing::HasSubstr("0 entries and 1 family"));
 }
 
 /// NVIDIA's wheels have no fatbinary: a program that keeps the first kilobyte of a kernel stands for it.

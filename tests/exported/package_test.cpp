@@ -46,7 +46,8 @@ TEST(ExportedPackage, TheExamplesFindItAndRun) {
 }
 
 TEST(ExportedPackage, TheCInterfaceRefusesWhatIsWrong) {
-  const CallableHeader content = sample_export(3);
+  CallableHeader content = sample_export(3);
+  add_families(content);
   const ExportFolder folder("");
   write_files(folder, write_package(content));
   std::string output;

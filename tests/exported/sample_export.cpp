@@ -95,8 +95,8 @@ DeviceInfo sample_device() {
   return device;
 }
 
-void add_sample(CallableHeader& content, const space::TemplateDefinition& definition, const Variant& variant,
-                const Problem& problem) {
+std::size_t add_sample_variant(CallableHeader& content, const space::TemplateDefinition& definition,
+                               const Variant& variant, const Problem& problem) {
   const std::size_t number = number_of_template(content, definition);
   const std::vector<Define> defines = space::make_defines(definition, variant, problem, sample_device()).value();
   const std::vector<std::int64_t> built = built_values(definition, defines);
@@ -112,7 +112,52 @@ void add_sample(CallableHeader& content, const space::TemplateDefinition& defini
     if (definition.sum_order)
       content.variants.back().sum_order = space::sum_order(definition, variant, problem, sample_device()).value();
   }
+  return index;
+}
+
+void add_sample(CallableHeader& content, const space::TemplateDefinition& definition, const Variant& variant,
+                const Problem& problem) {
+  const std::size_t index = add_sample_variant(content, definition, variant, problem);
   content.entries.push_back({problem, index, 0, 1e-5, 100, 1.1, 1.05, 1.15, {}, "a sample"});
+}
+
+void add_families(CallableHeader& content) {
+  const Catalogue catalogue;
+  const space::TemplateDefinition wgmma = catalogue.load("gemm_wgmma"), simt = catalogue.load("sgemm_simt");
+  const auto add = [&](Problem problem, std::int64_t first_m, const std::string& order,
+                       const std::vector<double>& losses, std::vector<ExportedFamily::Interval> intervals) {
+    ExportedFamily& out = content.families.emplace_back();
+    out.family.problem = std::move(problem);
+    out.family.first_m = first_m;
+    out.family.sum_order = order;
+    for (const double loss : losses) {
+      FamilyProbe& probe = out.family.probes.emplace_back();
+      probe.family_s = 1 + loss, probe.best_s = 1;
+    }
+    out.intervals = std::move(intervals);
+    out.origin = "a sample of a family";
+  };
+  Problem problem = with_layout(*parse_shape("512x1536x768"), "nt").value();
+  problem.dtype = Dtype::kBf16;
+  problem = with_default_strides(problem).value();
+  const auto variant = [&](const char* text) {
+    return add_sample_variant(content, wgmma, space::parse_variant(wgmma, text).value(), problem);
+  };
+  const std::size_t swapped = variant("SWAP_AB=1,BM=64,BN=64,WARPGROUPS_M=1,STAGES=12");
+  const std::size_t split = variant("BM=64,BN=64,WARPGROUPS_M=1,STAGES=12,DECOMPOSITION=stream_k");
+  const std::size_t plain = variant("BM=128,BN=128,STAGES=6");
+  add(problem, 2, "", {0.004, 0.012, 0.025}, {{32, swapped}, {256, plain}, {448, split, plain}, {512, plain}});
+  problem.m = 1024;
+  add(problem, 1, "plain", {0.08}, {{16, swapped}, {1024, plain}});
+  const auto of_aligned = [](const ExportedVariant& variant) { return variant.variant.template_name == "aligned"; };
+  const auto found = std::find_if(content.variants.begin(), content.variants.end(), of_aligned);
+  if (found == content.variants.end()) return;
+  const auto aligned = static_cast<std::size_t>(found - content.variants.begin());
+  Problem of_f32 = with_default_strides(*parse_shape("96x1280x64")).value();
+  const std::size_t spare = add_sample_variant(content, simt, simt.default_variant(), of_f32);
+  add(of_f32, 1, "", {}, {{64, aligned, spare}, {96, spare}});
+  of_f32.k = of_f32.lda = 128;
+  add(of_f32, 1, "", {0.01}, {{64, aligned, spare}, {96, spare}});
 }
 
 CallableHeader sample_header(const std::string& name_space) {
@@ -150,6 +195,7 @@ CallableHeader sample_export(std::size_t limit) {
   if (limit == 0) {
     add_guess(content);
     add_aligned(content);
+    add_families(content);
   }
   std::vector<Dtype> dtypes;
   for (const ExportedEntry& entry : content.entries) dtypes.push_back(entry.problem.dtype);

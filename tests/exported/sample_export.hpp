@@ -22,6 +22,12 @@ inline const std::string kPrograms = PGTUNE_SOURCE_DIR "/tests/exported/programs
 [[nodiscard]] CallableHeader sample_export(std::size_t limit = 0);
 
 /// A variant of a template as an entry for the problem, appended to `content`.
+/// Adds a family of bf16 without one order and one with it; where there are kernels that ask for more alignment, two of
+/// f32 that begin with one.
+void add_families(CallableHeader& content);
+/// Its number.
+std::size_t add_sample_variant(CallableHeader& content, const space::TemplateDefinition& definition,
+                               const Variant& variant, const Problem& problem);
 void add_sample(CallableHeader& content, const space::TemplateDefinition& definition, const Variant& variant,
                 const Problem& problem);
 

@@ -118,6 +118,136 @@ inline void guess() {
   CHECK(guesses == 1);
 }
 
+/// The family with this number of columns, sum and largest m.
+inline const Family& family_of(std::int64_t n, std::int64_t k, std::int64_t m) {
+  int count = 0;
+  const Family* const all = families(&count);
+  for (int i = 0; i < count; ++i) {
+    if (all[i].problem.n == n && all[i].problem.k == k && all[i].problem.m == m) return all[i];
+  }
+  CHECK(count < 0);
+  return all[0];
+}
+
+inline void every_m() {
+  CHECK(Gemm::prepare(0) == Status::ok);
+  const Family& free_order = family_of(1536, 768, 512);
+  const Family& one_order = family_of(1536, 768, 1024);
+  CHECK(free_order.probes == 3 && free_order.median_loss == 0.012 && free_order.largest_loss == 0.025);
+  CHECK(one_order.largest_loss == 0.08 && std::strcmp(one_order.sum_order, "plain") == 0 &&
+        free_order.sum_order[0] == 0);
+  const Operands o = operands_of(entry(0));
+  Problem p{Type::bf16, Layout::nt, 0, 1536, 768};
+  Policy strict;
+  strict.worst = Match::family;
+  Gemm gemm;
+  for (p.m = 1; p.m <= 1100; ++p.m) {
+    const bool served = Gemm::select(p, o, 0, strict, gemm) == Status::ok;
+    CHECK(served == (p.m >= 2 && p.m <= 512));
+    if (!served) continue;
+    CHECK(gemm.choice().match == Match::family && gemm.choice().expected_loss == 0.012);
+    int i = 0;
+    while (free_order.intervals[i].last_m < p.m) ++i;
+    CHECK(gemm.choice().variant == free_order.intervals[i].variant ||
+          gemm.choice().variant == free_order.intervals[i].spare);
+  }
+  // What is not the family's: another leading dimension, batch, epilogue, C.
+  p.m = 100;
+  CHECK(Gemm::select(p, o, 0, strict, gemm) == Status::ok);
+  Problem other = p;
+  other.lda = 1536;
+  CHECK(Gemm::select(other, o, 0, strict, gemm) == Status::not_supported);
+  other = p;
+  other.batch = 2;
+  CHECK(Gemm::select(other, o, 0, strict, gemm) == Status::not_supported);
+  other = p;
+  other.epilogue.bias = true;
+  CHECK(Gemm::select(other, o, 0, strict, gemm) == Status::not_supported);
+  Operands adds = o;
+  adds.beta = 1;
+  CHECK(Gemm::select(p, adds, 0, strict, gemm) == Status::not_supported);
+
+  // What the family lost where it was measured is compared with the policy.
+  Policy policy = strict;
+  policy.largest_loss = 0.02;
+  CHECK(Gemm::select(p, o, 0, policy, gemm) == Status::not_supported);
+  CHECK(std::strstr(gemm.choice().why, "loses more") != nullptr);
+  policy.largest_loss = 0.025;
+  CHECK(Gemm::select(p, o, 0, policy, gemm) == Status::ok);
+  policy.worst = Match::exact;
+  CHECK(Gemm::select(p, o, 0, policy, gemm) == Status::not_supported);
+  p.m = 600;  // only in the family of one order, which lost 8 %
+  policy.worst = Match::family;
+  CHECK(Gemm::select(p, o, 0, policy, gemm) == Status::not_supported);
+  policy.largest_loss = 0.08;
+  CHECK(Gemm::select(p, o, 0, policy, gemm) == Status::ok && gemm.choice().match == Match::family);
+
+  // Of the two families of f32 one was never measured, so its loss is not known.
+  Problem f32{Type::f32, Layout::nn, 40, 1280, 64};
+  CHECK(Gemm::select(f32, o, 0, strict, gemm) == Status::not_supported);
+  f32.k = 128;
+  const Family& aligned = family_of(1280, 128, 96);
+  CHECK(Gemm::select(f32, o, 0, strict, gemm) == Status::ok && gemm.choice().variant == aligned.intervals[0].variant);
+  Operands moved = o;
+  moved.a = at(0x10000010);
+  CHECK(Gemm::select(f32, moved, 0, strict, gemm) == Status::ok && gemm.choice().variant == aligned.intervals[0].spare);
+  f32.m = 65;
+  CHECK(Gemm::select(f32, o, 0, strict, gemm) == Status::ok && gemm.choice().variant == aligned.intervals[1].variant);
+}
+
+inline void batch_invariant() {
+  CHECK(Gemm::prepare(0) == Status::ok);
+  const Family& one_order = family_of(1536, 768, 1024);
+  const Operands o = operands_of(entry(0));
+  int calls = 0, count = 0, number = 0;
+  Policy policy;
+  policy.batch_invariant = true;
+  policy.fallback = called;
+  policy.user = &calls;
+  policy.fallback_workspace_bytes = 4096;
+  policy.largest_loss = 0;  // bits come first
+  policy.worst = Match::exact;
+  const Variant* const all_variants = variants(&number);
+  Problem p{Type::bf16, Layout::nt, 0, 1536, 768};
+  Gemm gemm;
+  for (p.m = 1; p.m <= 1025; ++p.m) {
+    const Status status = Gemm::select(p, o, 0, policy, gemm);
+    CHECK(status == (p.m <= 1024 ? Status::ok : Status::not_supported));
+    if (status != Status::ok) continue;
+    CHECK(gemm.choice().match == Match::family &&
+          gemm.choice().variant == one_order.intervals[p.m <= 16 ? 0 : 1].variant);
+    CHECK(std::strcmp(all_variants[gemm.choice().variant].sum_order, one_order.sum_order) == 0);
+  }
+  CHECK(std::strstr(gemm.choice().why, "no family of one order") != nullptr);
+  // Not even what was tuned for the very problem.
+  const Entry* const all = entries(&count);
+  for (int i = 0; i < count; ++i)
+    CHECK(Gemm::select(all[i].problem, operands_of(all[i]), 0, policy, gemm) == Status::not_supported);
+  CHECK(calls == 0);
+}
+
+inline void cache() {
+  CHECK(Gemm::prepare(0) == Status::ok);
+  Policy strict;
+  strict.worst = Match::family;
+  static GemmCache<8> kept(0, strict);
+  const Operands o = operands_of(entry(0));
+  Status status = Status::no_driver;
+  Problem p{Type::bf16, Layout::nt, 100, 1536, 768};
+  const Gemm* const first = kept.find(p, o, status);
+  CHECK(first != nullptr && status == Status::ok && first->choice().match == Match::family);
+  const int encodes = fake().encodes;
+  CHECK(kept.find(p, o, status) == first && status == Status::ok && fake().encodes == encodes);
+  Operands moved = o;
+  moved.a = at(0x10000010);
+  CHECK(kept.find(p, moved, status) != nullptr && fake().encodes > encodes);
+  for (p.m = 1; p.m < 200; ++p.m) {
+    const Gemm* const found = kept.find(p, o, status);
+    CHECK((found != nullptr) == (status == Status::ok) && (found != nullptr) == (p.m >= 2));
+    if (found != nullptr) CHECK(found->run(o, workspace, kPlenty, stream()) == Status::ok);
+  }
+}
+
 inline void pin() {
   CHECK(Gemm::prepare(0) == Status::ok);
   int count = 0, number = 0, pinned = 0, refused = 0, split = 0;

@@ -11,6 +11,7 @@ int main(void) {
   const size_t plenty = (size_t)1 << 34;
   best_gemm_policy policy = BEST_GEMM_POLICY;
   best_gemm_entry entry;
+  best_gemm_family family;
   best_gemm_problem problem;
   best_gemm_operands operands;
   best_gemm_gemm gemm, copy;
@@ -66,6 +67,22 @@ int main(void) {
   CHECK(best_gemm_run(&gemm, NULL, workspace, plenty, stream) == best_gemm_status_invalid_argument);
   operands.a = at(0x10000008);
   CHECK(best_gemm_run(&gemm, &operands, workspace, plenty, stream) == best_gemm_status_misaligned);
+  CHECK(best_gemm_get_family(-1, &family) == best_gemm_status_invalid_argument);
+  CHECK(best_gemm_get_family(best_gemm_family_count(), &family) == best_gemm_status_invalid_argument);
+  operands.a = at(0x10000000);
+  policy.batch_invariant = 1;
+  CHECK(best_gemm_select(&entry.problem, &operands, 0, &policy, &gemm) == best_gemm_status_not_supported);
+  policy.batch_invariant = 0;
+  CHECK(best_gemm_family_count() == 2);
+  for (i = 0; i < best_gemm_family_count(); ++i) {
+    CHECK(best_gemm_get_family(i, &family) == best_gemm_status_ok && family.first_m >= 1);
+    policy.batch_invariant = family.sum_order[0] != 0;
+    policy.largest_loss = family.largest_loss;
+    if (family.largest_loss < 0) continue;
+    CHECK(best_gemm_select(&family.problem, &operands, 0, &policy, &gemm) == best_gemm_status_ok);
+    CHECK(best_gemm_choice_of(&gemm).match == best_gemm_match_family);
+  }
+  policy.batch_invariant = 0;
   policy.pinned = 1 << 20;
   operands.a = at(0x10000000);
   CHECK(best_gemm_select(&entry.problem, &operands, 0, &policy, &gemm) == best_gemm_status_not_supported);

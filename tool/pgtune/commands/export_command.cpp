@@ -113,12 +113,13 @@ class ExportCommand final : public Command {
     if (const auto chained = std::erase_if(results, [](const auto& result) { return result.problem.chained; }))
       context.terminal().note(
           fmt::format("{} of chained launches left out: a header launches its kernels one by one.", chained));
-    if (results.empty()) {
+    std::vector<db::FamilyRow> families = filter_.load_families(context);
+    if (results.empty() && families.empty()) {
       context.terminal().error(filter_.nothing_found(context));
       return ExitCode::kNothingValid;
     }
-    if (name_space_.empty()) name_space_ = default_namespace(results);
-    return write_header(context, results, neighbour_loss / 100);
+    if (name_space_.empty()) name_space_ = families.empty() ? default_namespace(results) : "best_gemm";
+    return write_header(context, results, std::move(families), neighbour_loss / 100);
   }
 
  private:
@@ -145,20 +146,22 @@ class ExportCommand final : public Command {
                          ".cpp. Give -o another ending, such as .hpp.");
   }
 
-  ExitCode write_header(Context& context, const std::vector<StoredResult>& results, double neighbour_loss) {
+  ExitCode write_header(Context& context, const std::vector<StoredResult>& results, std::vector<db::FamilyRow> families,
+                        double neighbour_loss) {
     CallableOptions options{.name_space = name_space_,
                             .file_name = file_name(),
                             .include_folders = filter_.include_folders(),
                             .template_selector = filter_.template_selector(),
                             .operation = filter_.operation(),
                             .largest_loss = neighbour_loss,
-                            .jit = jit_};
+                            .jit = jit_,
+                            .families = std::move(families)};
     if (!guess_.empty()) {
       options.guessed_problems = guessed_problems_;
       options.guess = guesser(context);
     }
     const CallableHeader content = callable_export(context, results, filter_.open_database(context), options);
-    if (content.entries.empty()) {
+    if (content.entries.empty() && content.families.empty()) {
       context.terminal().error("nothing can be exported; search again with this version of pgtune");
       return ExitCode::kNothingValid;
     }
@@ -183,7 +186,7 @@ class ExportCommand final : public Command {
       write_library(context, content);
     } else {
       if (split_) write_output_file(std::filesystem::path(output_).replace_extension(".cpp"), text.source);
-      write(context, text.header, content.entries.size());
+      write(context, text.header, content);
     }
     return ExitCode::kDone;
   }
@@ -216,7 +219,7 @@ class ExportCommand final : public Command {
     }
     const std::string name = package_name(content.name_space);
     context.terminal().note(fmt::format("wrote {} with {}: find_package({} CONFIG) gives {}::{}", library_,
-                                        entries_text(content.entries.size()), name, name, name));
+                                        contents_text(content), name, name, name));
   }
 
   /// Throws CommandError (usage) if there is nothing to learn from.
@@ -237,17 +240,20 @@ class ExportCommand final : public Command {
     };
   }
 
-  static std::string entries_text(std::size_t entries) {
-    return fmt::format("{} entr{}", entries, entries == 1 ? "y" : "ies");
+  static std::string contents_text(const CallableHeader& content) {
+    const std::size_t entries = content.entries.size(), families = content.families.size();
+    std::string out = fmt::format("{} entr{}", entries, entries == 1 ? "y" : "ies");
+    if (families > 0) out += fmt::format(" and {} famil{}", families, families == 1 ? "y" : "ies");
+    return out;
   }
 
-  void write(Context& context, const std::string& text, std::size_t entries) const {
+  void write(Context& context, const std::string& text, const CallableHeader& content) const {
     if (output_.empty() || output_ == "-") {
       context.terminal().print(text);
       return;
     }
     write_output_file(output_, text);
-    context.terminal().note(fmt::format("wrote {} with {}", output_, entries_text(entries)));
+    context.terminal().note(fmt::format("wrote {} with {}", output_, contents_text(content)));
     constexpr std::size_t kLargeHeader = 1'000'000;
     if (!split_ && text.size() > kLargeHeader)
       context.terminal().note(

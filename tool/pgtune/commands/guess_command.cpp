@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "db/database.hpp"
+#include "db/queries/queries.hpp"
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
@@ -18,6 +19,7 @@
 #include "tool/pgtune/recording/recordings.hpp"
 #include "tool/pgtune/report/recorded_answer.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/space/enumerate.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -56,6 +58,54 @@ json winner_json(const Problem& problem, const RecordedAnswer& winner, const Dev
           {"variant", best.variant.key()}, {"parameters", parameters_to_json(best.variant)},
           {"measured_s", best.time_s},     {"measured_at", winner.result.row.finished_at},
           {"expected_loss", nullptr}};
+}
+
+/// A family's kernel for one of its problems.
+struct FamilyChoice {
+  db::FamilyRow row;
+  Variant variant;
+};
+
+/// Of the newest family that covers the problem on such a device, with this build's templates.
+std::optional<FamilyChoice> family_kernel(const std::vector<db::Database>& databases,
+                                          const space::TemplateSet& templates, const Problem& problem,
+                                          const DeviceInfo& device) {
+  for (const db::Database& database : databases) {
+    for (db::FamilyRow& row : db::list_families(database, {.problem = problem})) {
+      if (row.device_name != device.name) continue;
+      const FamilyInterval& interval = row.family.interval_of(problem.m);
+      const FamilyKernel& kernel = row.family.kernels[static_cast<std::size_t>(interval.kernel)];
+      for (const space::TemplateDefinition& definition : templates.definitions()) {
+        if (definition.name != kernel.variant.template_name || definition.content_hash != kernel.template_hash)
+          continue;
+        const auto illegal = space::why_illegal(definition, kernel.variant, problem, device);
+        if (illegal && !*illegal) return FamilyChoice{std::move(row), kernel.variant};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::string family_text(const Problem& problem, const FamilyChoice& choice, const DeviceInfo& device) {
+  const Family& family = choice.row.family;
+  std::string out = fmt::format("{} on {}: of a family\n{}  family    {}\n", problem.title(), device.name,
+                                variant_text(choice.variant), family.title());
+  if (const auto loss = family.loss())
+    out += fmt::format("  lost      {:.1f} % in the median and {:.1f} % at most, at {} M that were measured\n",
+                       100 * loss->median, 100 * loss->largest, family.probes.size());
+  return out;
+}
+
+json family_json(const Problem& problem, const FamilyChoice& choice, const DeviceInfo& device) {
+  const auto loss = choice.row.family.loss();
+  return {{"schema", kJsonSchema},
+          {"problem", problem},
+          {"device", device.name},
+          {"template", choice.variant.template_name},
+          {"variant", choice.variant.key()},
+          {"parameters", parameters_to_json(choice.variant)},
+          {"family", choice.row.family.title()},
+          {"expected_loss", loss ? json{{"median", loss->median}, {"largest", loss->largest}} : json(nullptr)}};
 }
 
 std::string guess_text(const Problem& problem, const Guess& guess, const DeviceInfo& device) {
@@ -122,6 +172,11 @@ class GuessCommand final : public Command {
       if (const auto winner = measured_winner(known, templates[i], problem, device)) {
         results.add([&] { return winner_text(problem, *winner, device); },
                     [&] { return winner_json(problem, *winner, device); });
+        continue;
+      }
+      if (const auto family = family_kernel(known, templates[i], problem, device)) {
+        results.add([&] { return family_text(problem, *family, device); },
+                    [&] { return family_json(problem, *family, device); });
         continue;
       }
       const auto model = trained();

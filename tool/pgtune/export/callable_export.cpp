@@ -12,6 +12,7 @@
 #include <sstream>
 #include <utility>
 
+#include "db/queries/stored_records.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/output_file.hpp"
 #include "tool/pgtune/cli/toolkit_program.hpp"
@@ -22,6 +23,7 @@
 #include "tool/pgtune/export/template_code.hpp"
 #include "tuner/device/compile_pool.hpp"
 #include "tuner/device/device_list.hpp"
+#include "tuner/model/device_class.hpp"
 #include "tuner/session/pipeline/builds.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
@@ -94,6 +96,18 @@ struct Winner {
   bool other_version = false;
 };
 
+/// A family with the winners (by number) that its intervals are compiled for.
+struct PlannedFamily {
+  struct Interval {
+    std::size_t kernel = 0;
+    std::optional<std::size_t> spare = {};
+  };
+  const db::FamilyRow* row = nullptr;
+  DeviceInfo device;
+  std::vector<Interval> intervals = {};
+  bool other_version = false;
+};
+
 class CallableExport {
  public:
   CallableExport(Context& context, const CallableOptions& options)
@@ -113,15 +127,17 @@ class CallableExport {
       if (auto winner = resolve(result, why)) {
         winners.push_back(std::move(*winner));
       } else {
-        left_out(result.problem, why);
+        left_out(result.problem.title(), why);
       }
     }
-    if (winners.empty()) return std::move(content_);
     add_guesses(winners);
     std::stable_sort(winners.begin(), winners.end(),
                      [](const Winner& a, const Winner& b) { return stands_before(a.problem, b.problem); });
+    const std::size_t entries = winners.size();
+    const std::vector<PlannedFamily> families = plan_families(winners);
+    if (winners.empty()) return std::move(content_);
     content_.nvrtc_version = value_or_throw(device::compiler_version(context_.paths().worker));
-    compile(winners);
+    compile(winners, entries, families);
     drop_unused_sources(content_);
     std::vector<std::map<std::string, double>> tried;
     for (const StoredResult* result : exported_)
@@ -132,8 +148,99 @@ class CallableExport {
   }
 
  private:
-  void left_out(const Problem& problem, const std::string& why) {
-    context_.terminal().note(fmt::format("left out {}: {}", problem.title(), why));
+  void left_out(const std::string& title, const std::string& why) {
+    context_.terminal().note(fmt::format("left out {}: {}", title, why));
+  }
+
+  /// Adds the winners of the families' intervals.
+  std::vector<PlannedFamily> plan_families(std::vector<Winner>& winners) {
+    std::vector<PlannedFamily> out;
+    std::vector<std::pair<std::string, DeviceInfo>> known;
+    const std::size_t tuned = winners.size();
+    for (const db::FamilyRow& row : options_.families) {
+      const auto device = db::record_of<DeviceInfo>(row.device_json, "a family's device that");
+      const std::string question = fmt::format("{} {}", row.family.at(1).key(), row.family.sum_order.empty());
+      const auto same = [&](const auto& other) {
+        return other.first == question && same_device_class(other.second, device);
+      };
+      if (row.family.problem.chained || std::any_of(known.begin(), known.end(), same)) continue;
+      known.emplace_back(question, device);
+      PlannedFamily planned{&row, device};
+      std::string why;
+      const std::size_t before = winners.size();
+      if (elsewhere(device, winners, tuned, out)) {
+        why = fmt::format("it was measured on {}; --on chooses", device_class(device).hardware());
+      } else if (plan_intervals(planned, winners, why)) {
+        out.push_back(std::move(planned));
+        continue;
+      }
+      winners.resize(before, Winner{});
+      left_out(row.family.title(), why);
+    }
+    // A policy without a wish for one order takes the first that covers a problem.
+    std::stable_partition(out.begin(), out.end(),
+                          [](const PlannedFamily& family) { return family.row->family.sum_order.empty(); });
+    return out;
+  }
+
+  /// Whether the header is for another class of device: that of the results, else of the first family.
+  static bool elsewhere(const DeviceInfo& device, const std::vector<Winner>& winners, std::size_t tuned,
+                        const std::vector<PlannedFamily>& families) {
+    const auto ends = winners.begin() + static_cast<std::ptrdiff_t>(tuned);
+    if (tuned > 0)
+      return std::none_of(winners.begin(), ends,
+                          [&](const Winner& winner) { return same_device_class(winner.device, device); });
+    return !families.empty() && !same_device_class(families.front().device, device);
+  }
+
+  bool plan_intervals(PlannedFamily& planned, std::vector<Winner>& winners, std::string& why) {
+    for (const FamilyInterval& interval : planned.row->family.intervals) {
+      const auto kernel = family_winner(planned, interval.kernel, interval.last_m, winners, why);
+      if (!kernel) return false;
+      PlannedFamily::Interval& own = planned.intervals.emplace_back();
+      own.kernel = *kernel;
+      // A family serves without its spare, where operands are aligned.
+      std::string ignored;
+      if (interval.spare) own.spare = family_winner(planned, *interval.spare, interval.last_m, winners, ignored);
+    }
+    return true;
+  }
+
+  std::optional<std::size_t> family_winner(PlannedFamily& planned, int number, std::int64_t m,
+                                           std::vector<Winner>& winners, std::string& why) {
+    const Family& family = planned.row->family;
+    const FamilyKernel& kernel = family.kernels[static_cast<std::size_t>(number)];
+    const Problem problem = family.at(m);
+    const auto template_number = sources_.template_number(kernel.variant.template_name);
+    if (!template_number) {
+      why = fmt::format("template {} is not built in; give its JSON with --template", kernel.variant.template_name);
+      return std::nullopt;
+    }
+    const space::TemplateDefinition& definition = content_.templates[*template_number];
+    const auto variant = space::recorded_variant(definition, kernel.variant.key());
+    const auto illegal = variant ? space::why_illegal(definition, *variant, problem, planned.device)
+                                 : fail(ErrorKind::kUsage, "it had other parameters");
+    if (!illegal || *illegal) {
+      why = fmt::format("searched with another version of template {}: {}", definition.name,
+                        illegal ? **illegal : illegal.error().text());
+      return std::nullopt;
+    }
+    if (auto refused = why_not_exported(definition)) {
+      why = *refused;
+      return std::nullopt;
+    }
+    const std::string order = value_or_throw(space::sum_order(definition, *variant, problem, planned.device));
+    if (!family.sum_order.empty() && order != family.sum_order) {
+      why = fmt::format("a kernel of template {} no longer adds in the family's order ({})", definition.name,
+                        family.sum_order);
+      return std::nullopt;
+    }
+    planned.other_version |= kernel.template_hash != definition.content_hash;
+    Winner& winner = winners.emplace_back(Winner{problem, planned.device});
+    winner.template_number = *template_number;
+    winner.variant = *variant;
+    winner.defines = value_or_throw(space::make_defines(definition, *variant, problem, planned.device));
+    return winners.size() - 1;
   }
 
   /// For each class of device among the winners, the guesses of options_.guess for problems without a winner there.
@@ -154,7 +261,7 @@ class CallableExport {
         if (auto guessed = guess(problem, device, why)) {
           winners.push_back(std::move(*guessed));
         } else {
-          left_out(problem, why);
+          left_out(problem.title(), why);
         }
       }
     }
@@ -215,8 +322,9 @@ class CallableExport {
     return winner;
   }
 
-  /// Compiles each variant once and fills in images, variants, device classes and entries.
-  void compile(const std::vector<Winner>& winners) {
+  /// Compiles each variant once and fills in images, variants, device classes, families, and entries of the first
+  /// `entries` winners.
+  void compile(const std::vector<Winner>& winners, std::size_t entries, const std::vector<PlannedFamily>& families) {
     std::vector<protocol::BuildRequest> requests;
     std::vector<const Winner*> builds;      // what each request builds
     std::vector<std::size_t> build_number;  // of each winner
@@ -239,13 +347,43 @@ class CallableExport {
     content_.least_driver = content_.jit ? kLeastCuda : least_driver(content_.nvrtc_version, fatbinary.has_value());
     std::vector<std::optional<std::size_t>> variants;
     for (std::size_t i = 0; i < builds.size(); ++i) variants.push_back(add_variant(*builds[i], done[i], fatbinary));
-    for (std::size_t i = 0; i < winners.size(); ++i) {
+    for (std::size_t i = 0; i < entries; ++i) {
       if (const auto variant = variants[build_number[i]]) {
         add_entry(winners[i], *variant);
       } else {
-        left_out(winners[i].problem, "its kernel was not built: " + done[build_number[i]].outcome.reason);
+        left_out(winners[i].problem.title(), "its kernel was not built: " + done[build_number[i]].outcome.reason);
       }
     }
+    for (const PlannedFamily& family : families) {
+      add_family(family, [&](std::size_t winner) { return variants[build_number[winner]]; });
+    }
+  }
+
+  template <typename VariantOf>
+  void add_family(const PlannedFamily& planned, const VariantOf& variant_of) {
+    const db::FamilyRow& row = *planned.row;
+    ExportedFamily out{row.family, class_number(planned.device), {}, {}};
+    for (std::size_t i = 0; i < planned.intervals.size(); ++i) {
+      const auto kernel = variant_of(planned.intervals[i].kernel);
+      if (!kernel) return left_out(row.family.title(), "one of its kernels was not built");
+      out.intervals.push_back({row.family.intervals[i].last_m, *kernel, {}});
+      if (const auto spare = planned.intervals[i].spare) out.intervals.back().spare = variant_of(*spare);
+    }
+    out.origin = fmt::format("{}, driver {}, {}", row.device_uuid, planned.device.driver_version, row.finished_at);
+    if (planned.other_version)
+      out.origin += "; a kernel here is of another version of its template, so the losses are a hint";
+    if (row.recorded) out.origin += "; RECORDED on another machine";
+    content_.families.push_back(std::move(out));
+  }
+
+  /// The number of the device's class, added where it is new.
+  std::size_t class_number(const DeviceInfo& device) {
+    auto& classes = content_.device_classes;
+    const auto same = std::find_if(classes.begin(), classes.end(),
+                                   [&](const DeviceInfo& known) { return same_device_class(known, device); });
+    const auto number = static_cast<std::size_t>(same - classes.begin());
+    if (same == classes.end()) classes.push_back(device);
+    return number;
   }
 
   static bool same_defines(const std::vector<Define>& a, const std::vector<Define>& b) {
@@ -274,15 +412,10 @@ class CallableExport {
   }
 
   void add_entry(const Winner& winner, std::size_t variant) {
-    auto& classes = content_.device_classes;
-    const auto same = std::find_if(classes.begin(), classes.end(),
-                                   [&](const DeviceInfo& device) { return same_device_class(device, winner.device); });
-    const auto device_class = static_cast<std::size_t>(same - classes.begin());
-    if (same == classes.end()) classes.push_back(winner.device);
     ExportedEntry entry;
     entry.problem = winner.problem;
     entry.variant = variant;
-    entry.device_class = device_class;
+    entry.device_class = class_number(winner.device);
     if (winner.result == nullptr) {
       entry.guessed_loss = winner.guessed_loss;
       entry.origin = "a guess, nothing was measured of this problem: " + winner.guessed_by;

@@ -32,10 +32,12 @@ struct CallableOptions {
   /// template; its error says why it does not.
   std::vector<Problem> guessed_problems = {};
   std::function<Result<GuessedVariant>(const Problem&, const DeviceInfo&)> guess = {};
+  std::vector<db::FamilyRow> families = {};  ///< to be exported too, newest first
 };
 
-/// The exportable part of `results`, the winners in `database`. Others are left out, with a note in the terminal.
-/// Entries may be empty. Throws CommandError (environment): compile workers that cannot work.
+/// The exportable part of `results`, the winners in `database`, and of the families: of those that differ in their
+/// range alone the newest. Others are left out, with a note in the terminal. Entries and families may be empty. Throws
+/// CommandError (environment): compile workers that cannot work.
 [[nodiscard]] CallableHeader callable_export(Context& context, const std::vector<StoredResult>& results,
                                              const db::Database& database, const CallableOptions& options);
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tuner/model/family.hpp"
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
 #include "tuner/model/sampling.hpp"
@@ -47,6 +48,19 @@ struct ExportedEntry {
   std::string board = {};
 };
 
+/// A stored family, with numbers of variants.
+struct ExportedFamily {
+  struct Interval {
+    std::int64_t last_m = 0;
+    std::size_t variant = 0;
+    std::optional<std::size_t> spare = {};
+  };
+  Family family;
+  std::size_t device_class = 0;
+  std::vector<Interval> intervals;
+  std::string origin;
+};
+
 /// The loss of using a neighbour's variant, from trials of the problems themselves.
 struct MeasuredLoss {
   Dtype dtype = Dtype::kF32;
@@ -69,12 +83,13 @@ struct CallableHeader {
   std::vector<DeviceInfo> device_classes;
   std::vector<KernelImage> images;
   std::vector<ExportedVariant> variants;
-  std::vector<ExportedEntry> entries;  ///< GEMMs first
-  std::vector<MeasuredLoss> losses;    ///< of each dtype and operation of the entries, for several radii
+  std::vector<ExportedEntry> entries;         ///< GEMMs first
+  std::vector<ExportedFamily> families = {};  ///< those of one order last
+  std::vector<MeasuredLoss> losses;           ///< of each dtype and operation of the entries, for several radii
 };
 
 /// The header's text. The same content gives the same text. Preconditions: why_no_namespace() of `name_space` is empty;
-/// there is at least one entry.
+/// there is at least one entry or family.
 [[nodiscard]] std::string write_callable_header(const CallableHeader& content);
 
 /// The files that a program compiles: the header, and the source with its kernels if they are separate.

@@ -122,6 +122,12 @@ std::string gemm_kind_table(const CallableHeader& content) {
       rows, kinds.size());
 }
 
+std::string problem_row(const Problem& p) {
+  return fmt::format("{{Type::{}, Layout::{}, {}, {}, {}, {}, {}, {}, {}, 0, 0, 0, {}, {}}}", to_string(p.dtype),
+                     p.layout(), p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, element_word(p),
+                     epilogue_words(p.epilogue));
+}
+
 std::string entry_table(const CallableHeader& content) {
   std::string rows;
   const std::vector<const ExportedEntry*> entries = gemm_entries(content);
@@ -129,15 +135,35 @@ std::string entry_table(const CallableHeader& content) {
     const ExportedEntry& entry = *row;
     const Problem& p = entry.problem;
     rows += fmt::format(
-        "    // {}\n    {{{{Type::{}, Layout::{}, {}, {}, {}, {}, {}, {}, {}, 0, 0, 0, {}, {}}}, {}, {}, {},\n"
-        "     {:.6g}, {:.5g}, {:.5g}, {:.5g}, {:.5g}, {}, {:.4f},\n     {}}},\n",
-        cpp_comment(p.title()), to_string(p.dtype), p.layout(), p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc,
-        element_word(p), epilogue_words(p.epilogue), p.beta != 0, entry.variant, entry.device_class, entry.time_s,
+        "    // {}\n    {{{}, {}, {}, {},\n     {:.6g}, {:.5g}, {:.5g}, {:.5g}, {:.5g}, {}, {:.4f},\n     {}}},\n",
+        cpp_comment(p.title()), problem_row(p), p.beta != 0, entry.variant, entry.device_class, entry.time_s,
         entry.tflops, entry.ratio, entry.ratio_low, entry.ratio_high, entry.guessed_loss.has_value(),
         entry.guessed_loss.value_or(0), cpp_string(entry.origin));
   }
-  return fmt::format("inline constexpr Entry kEntries[] = {{\n{}}};\nconstexpr int kEntryCount = {};\n", rows,
-                     entries.size());
+  // C++ has no arrays without elements.
+  return fmt::format("inline constexpr Entry kEntries[] = {{\n{}}};\nconstexpr int kEntryCount = {};\n",
+                     rows.empty() ? "{}" : rows, entries.size());
+}
+
+std::string family_table(const CallableHeader& content) {
+  std::string intervals, rows;
+  for (std::size_t i = 0; i < content.families.size(); ++i) {
+    const ExportedFamily& exported = content.families[i];
+    const Family& family = exported.family;
+    const auto loss = family.loss();
+    std::vector<std::string> own;
+    for (const ExportedFamily::Interval& interval : exported.intervals)
+      own.push_back(fmt::format("{{{}, {}, {}}}", interval.last_m, interval.variant,
+                                interval.spare ? static_cast<std::int64_t>(*interval.spare) : -1));
+    intervals += fmt::format("inline constexpr Interval kIntervals{}[] = {{{}}};\n", i, fmt::join(own, ", "));
+    rows +=
+        fmt::format("    // {}\n    {{{}, {}, {}, {}, kIntervals{}, {}, {}, {:.4f}, {:.4f},\n     {}, {}}},\n",
+                    cpp_comment(family.title()), problem_row(family.problem), family.problem.beta != 0, family.first_m,
+                    exported.device_class, i, own.size(), family.probes.size(), loss ? loss->median : -1.0,
+                    loss ? loss->largest : -1.0, cpp_string(family.sum_order), cpp_string(exported.origin));
+  }
+  return fmt::format("{}inline constexpr Family kFamilies[] = {{\n{}}};\nconstexpr int kFamilyCount = {};\n", intervals,
+                     rows.empty() ? "{}" : rows, content.families.size());
 }
 
 constexpr const char* kLosses =
@@ -166,7 +192,7 @@ std::string loss_table(const CallableHeader& content) {
   return out +
          fmt::format(
              "inline constexpr NeighbourLoss kNeighbourLosses[] = {{\n{}}};\nconstexpr int kNeighbourLossCount = {};\n",
-             rows, chosen.size());
+             rows.empty() ? "{}" : rows, chosen.size());
 }
 
 /// A literal of any text, line by line. Question marks are escaped to avoid trigraphs.
@@ -284,7 +310,7 @@ std::string jit_tables(const CallableHeader& content) {
 
 std::string tables(const CallableHeader& content, const std::string& content_hash) {
   std::string out = image_tables(content) + variant_tables(content) + device_tables(content);
-  if (has_gemms(content)) out += gemm_kind_table(content) + entry_table(content);
+  if (has_gemms(content)) out += gemm_kind_table(content) + entry_table(content) + family_table(content);
   out += kLosses;
   if (has_gemms(content)) out += loss_table(content);
   return out + fmt::format("inline constexpr Build kBuild = {{{}, {}, {}, {}}};\n", cpp_string(content.pgtune_version),

@@ -15,6 +15,7 @@
 #include "tool/pgtune/export/result_choice.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/space/enumerate.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -39,6 +40,30 @@ std::string nearest_title(const CallableHeader& content, std::size_t variant, co
       nearest = &entry;
   }
   return nearest->problem.title();
+}
+
+/// The largest loss that a program's policy allows unless it says otherwise (exported/types.hpp).
+constexpr double kLargestLoss = 0.03;
+
+/// By the first family there that a policy without wishes takes.
+std::optional<Served> served_by_family(const CallableHeader& content, const Problem& problem,
+                                       std::size_t device_class) {
+  for (const ExportedFamily& known : content.families) {
+    if (known.device_class != device_class || !known.family.covers(problem)) continue;
+    const auto loss = known.family.loss();
+    if (!loss || loss->largest > kLargestLoss) return std::nullopt;
+    const auto interval = std::find_if(known.intervals.begin(), known.intervals.end(),
+                                       [&](const auto& one) { return problem.m <= one.last_m; });
+    for (const std::optional<std::size_t> number : {std::optional(interval->variant), interval->spare}) {
+      if (!number) continue;
+      const ExportedVariant& variant = content.variants[*number];
+      const auto illegal = space::why_illegal(content.templates[variant.template_number], variant.variant, problem,
+                                              content.device_classes[device_class]);
+      if (illegal && !*illegal) return Served{"family", *number, loss->median, known.family.title()};
+    }
+    return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 /// Green where it was measured, yellow where a loss is only expected.
@@ -67,8 +92,9 @@ Served served(const CallableHeader& content, const Problem& problem, std::size_t
   const auto exact = std::find_if(content.entries.begin(), content.entries.end(), [&](const ExportedEntry& entry) {
     return entry.device_class == device_class && entry.problem == problem;
   });
-  if (exact != content.entries.end())
-    return {exact->guessed_loss ? "guess" : "exact", exact->variant, exact->guessed_loss.value_or(0), ""};
+  if (exact != content.entries.end() && !exact->guessed_loss) return {"exact", exact->variant, 0, ""};
+  if (auto family = served_by_family(content, problem, device_class)) return std::move(*family);
+  if (exact != content.entries.end()) return {"guess", exact->variant, exact->guessed_loss, ""};
   const MeasuredLoss* const loss = chosen_loss(content, problem);
   const auto variant =
       loss == nullptr ? std::nullopt : neighbour(content, problem, content.device_classes[device_class], loss->radius);

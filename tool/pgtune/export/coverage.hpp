@@ -19,11 +19,11 @@ namespace pgtune::tool {
 
 /// How a program with this header would be served, for pointers aligned to 256 bytes.
 struct Served {
-  const char* how = "fallback";         ///< "exact", "guess", "neighbour" or "fallback"; a fallback is not in the
+  const char* how = "fallback";         ///< "exact", "family", "guess", "neighbour" or "fallback", which is not in the
                                         ///< header
   std::optional<std::size_t> variant;   ///< in CallableHeader::variants; nothing with a fallback
   std::optional<double> expected_loss;  ///< loss of time, 0.02 for 2 %; nothing with a fallback
-  std::string tuned_for;                ///< for a neighbour, the nearest problem that it was tuned for
+  std::string tuned_for;                ///< for a neighbour, the nearest problem that it was tuned for; the family
 };
 /// `device_class` is an index into CallableHeader::device_classes.
 [[nodiscard]] Served served(const CallableHeader& content, const Problem& problem, std::size_t device_class);
