@@ -50,6 +50,20 @@ int select_gemm(int entry, int device, const Given& given, std::size_t* bytes) {
   return number(status, gemm.choice(), e.guessed ? exported::Match::guess : exported::Match::exact, e.variant);
 }
 
+/// A family's kernel for m rows, under the policy that lets nothing else serve.
+int select_family(int family, std::int64_t m, int device, const Given& given, std::size_t* bytes) {
+  int count = 0;
+  const exported::Family* const all = exported::families(&count);
+  if (family < 0 || family >= count) return static_cast<int>(exported::Status::invalid_argument);
+  exported::Problem problem = all[family].problem;
+  problem.m = m;
+  exported::Policy policy;
+  policy.batch_invariant = true;
+  const exported::Status status = exported::Gemm::select(problem, operands_of(given), device, policy, gemm);
+  *bytes = gemm.workspace_bytes();
+  return static_cast<int>(status);
+}
+
 int run_gemm(const Given& given, void* workspace, std::size_t bytes, CUstream stream) {
   return static_cast<int>(gemm.run(operands_of(given), workspace, bytes, stream));
 }
@@ -107,6 +121,15 @@ int pgtune_consumer_select(int entry, int device, void** pointers, const float* 
   }
   return static_cast<int>(exported::Status::invalid_argument);
 }
+
+/* PGTUNE_GEMMS { */
+int pgtune_consumer_select_family(int family, std::int64_t m, int device, void** pointers, const float* scalars,
+                                  std::size_t* bytes) {
+  *bytes = 0;
+  selected = &kKinds[0];
+  return select_family(family, m, device, {pointers, scalars}, bytes);
+}
+/* PGTUNE_GEMMS } */
 
 int pgtune_consumer_run(void** pointers, const float* scalars, void* workspace, std::size_t bytes, void* stream) {
   if (selected == nullptr) return static_cast<int>(exported::Status::not_supported);

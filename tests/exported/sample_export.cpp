@@ -205,6 +205,34 @@ CallableHeader sample_export(std::size_t limit) {
   return content;
 }
 
+void write_families(const std::string& file, const std::string& order) {
+  db::Database database = db::Database::open(file, db::OpenMode::kReadWriteCreate);
+  const space::TemplateDefinition wgmma = Catalogue().load("gemm_wgmma");
+  Family family;
+  family.problem = with_layout(*parse_shape("512x1536x768"), "nt").value();
+  family.problem.dtype = Dtype::kBf16;
+  family.problem = with_default_strides(family.problem).value();
+  for (const char* text : {"SWAP_AB=1,BM=64,BN=64,WARPGROUPS_M=1,STAGES=12", "BM=128,BN=128,STAGES=6",
+                           "BM=64,BN=64,WARPGROUPS_M=1,STAGES=12,DECOMPOSITION=stream_k"})
+    family.kernels.push_back({space::parse_variant(wgmma, text).value(), wgmma.content_hash});
+  DeviceInfo device = sample_device();
+  device.uuid = "GPU-0";
+  device.driver_version = "580.1";
+  for (const bool one_order : {false, true}) {
+    family.sum_order = one_order ? order : "";
+    family.intervals = {{.last_m = 32, .kernel = 0, .spare = 1, .time_s = 1e-5, .basis = FamilyBasis::kMeasured},
+                        {.last_m = 512, .kernel = one_order ? 1 : 2, .spare = 1, .time_s = 2e-5}};
+    family.probes = {{.m = 77, .family_s = one_order ? 1.08e-5 : 1.01e-5, .best_s = 1e-5, .best = family.kernels[1]}};
+    db::SessionRow session;
+    session.kind = "family";
+    session.conditions_key = family.conditions.key();
+    session.conditions_json = "{}";
+    const db::RowId id =
+        db::begin_session(database, device, {}, family.problem, db::family_template(family, "5e7"), session);
+    db::finish_family(database, id, family);
+  }
+}
+
 std::string shared_cache() {
   static const ExportFolder folder("");
   return folder.path().string();

@@ -38,6 +38,8 @@ case "$role" in
       id=$(sed 's/.*"id":\([0-9]*\).*/\1/' <<<"$line")
       body='{{"protocol":{},"role":"consumer","nvrtc_version":"","device":null}}'
       case "$line" in
+        *'"op":"rows"'*)
+          case "$line" in *'"ends":[32,512]'*'"first_m":1'*) body=$ROWS ;; *) exit 6 ;; esac ;;
         *'"op":"check"'*) 
           [ "$ANSWER" = dies ] && exit 7
           case "$line" in *'"sample_s":0.25'*'"settle_s":0.5'*) body=$ANSWER ;; *) exit 8 ;; esac ;;
@@ -95,6 +97,23 @@ TEST_F(ExportVerification, NothingIsWrittenWhereAKernelIsWrongOrEndsTheWorker) {
   EXPECT_FALSE(written());
   EXPECT_EQ(run("dies"), 1) << output_;
   EXPECT_THAT(output_, HasSubstr("in a program: consumer worker exited with 7"));
+  EXPECT_FALSE(written());
+}
+
+TEST_F(ExportVerification, RowsOfFamiliesOfOneOrderAreCompared) {
+  write_families((folder_->path() / "families.db").string());
+  const auto export_families = [&](const std::string& rows) {
+    folder_->run("rm -f x.*");
+    return folder_->run(fmt::format("ROWS='{}' PGTUNE_WORKER=$PWD/worker PGTUNE_LOCK_DIR=$PWD XDG_CACHE_HOME={} "
+                                    "HOME=$PWD '{}' export header --db families.db -o x.hpp --verify",
+                                    rows, shared_cache(), PGTUNE_PROGRAM),
+                        &output_);
+  };
+  EXPECT_EQ(export_families(R"({"wrong":"","launches":700})"), 0) << output_;
+  EXPECT_THAT(output_, HasSubstr("rows of 700 products are equal bit for bit"));
+  EXPECT_TRUE(written());
+  EXPECT_EQ(export_families(R"({"wrong":"row 7 of 32 has other bits beside NaN","launches":9})"), 1) << output_;
+  EXPECT_THAT(output_, HasSubstr("1..512x1536x768 bf16 nt in a program: row 7 of 32 has other bits beside NaN"));
   EXPECT_FALSE(written());
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tool/worker/roles.hpp"
+#include "tool/worker/row_check.hpp"
 #include "tool/worker/service.hpp"
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/launch/operand_set.hpp"
@@ -54,6 +55,9 @@ class ExportedLibrary {
   /// Chooses the entry's own kernel for operands that lie so; `workspace_bytes` is what it needs. Empty, or why not.
   [[nodiscard]] std::string select(int entry, int device, const gpu::OperandSet& operands,
                                    const OperationProblem& operation, std::int64_t& workspace_bytes);
+  /// Chooses the kernel of a family of one order for `m` rows. Empty, or why not.
+  [[nodiscard]] std::string select_family(int family, std::int64_t m, int device, const gpu::OperandSet& operands,
+                                          const OperationProblem& operation, std::int64_t& workspace_bytes);
   /// Enqueues what was selected. Empty, or why not.
   [[nodiscard]] std::string run(const gpu::OperandSet& operands, const gpu::DeviceSpan& workspace,
                                 cudaStream_t stream) const;
@@ -66,6 +70,9 @@ class ExportedLibrary {
   int (*prepare_)(int) = nullptr;
   std::vector<float> scalars_;  ///< of what was selected
   int (*select_)(int entry, int device, void** pointers, const float* scalars, std::size_t* bytes) = nullptr;
+  /// Null in a library without GEMMs.
+  int (*select_family_)(int family, std::int64_t m, int device, void** pointers, const float* scalars,
+                        std::size_t* bytes) = nullptr;
   int (*run_)(void** pointers, const float* scalars, void* workspace, std::size_t bytes, void* stream) = nullptr;
   const char* (*text_)(int) = nullptr;
   int (*last_cuda_error_)() = nullptr;
@@ -111,6 +118,7 @@ Result<std::unique_ptr<ExportedLibrary>> ExportedLibrary::open(const std::string
   void* const opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (opened == nullptr) return fail(ErrorKind::kEnvironment, fmt::format("cannot open {}: {}", path, dlerror()));
   std::unique_ptr<ExportedLibrary> out(new ExportedLibrary);
+  static_cast<void>(look_up(opened, "pgtune_consumer_select_family", out->select_family_));
   if (look_up(opened, "pgtune_consumer_prepare", out->prepare_) &&
       look_up(opened, "pgtune_consumer_select", out->select_) && look_up(opened, "pgtune_consumer_run", out->run_) &&
       look_up(opened, "pgtune_consumer_text", out->text_) &&
@@ -134,6 +142,17 @@ std::string ExportedLibrary::select(int entry, int device, const gpu::OperandSet
   const int status = select_(entry, device, pointers.data(), scalars_.data(), &bytes);
   workspace_bytes = static_cast<std::int64_t>(bytes);
   return status < 0 ? "another kernel was chosen than the entry's" : text(status);
+}
+
+std::string ExportedLibrary::select_family(int family, std::int64_t m, int device, const gpu::OperandSet& operands,
+                                           const OperationProblem& operation, std::int64_t& workspace_bytes) {
+  if (select_family_ == nullptr) return "the library has no families";
+  Pointers pointers = pointers_of(operands);
+  scalars_ = scalars_of(operation);
+  std::size_t bytes = 0;
+  const int status = select_family_(family, m, device, pointers.data(), scalars_.data(), &bytes);
+  workspace_bytes = static_cast<std::int64_t>(bytes);
+  return text(status);
 }
 
 std::string ExportedLibrary::run(const gpu::OperandSet& operands, const gpu::DeviceSpan& workspace,
@@ -163,6 +182,7 @@ class ConsumerRole final : public Service {
   ConsumerRole() = default;
 
   [[nodiscard]] gpu::CudaResult<protocol::ConsumerReport> check(const protocol::ConsumerRequest& request);
+  [[nodiscard]] Result<protocol::RowsReport> check_family(const protocol::RowsRequest& request);
   /// What is wrong with calls on copy 0 and between unmapped memory, over a poisoned workspace; empty where all results
   /// have these bytes.
   [[nodiscard]] gpu::CudaResult<std::string> compare(const gpu::OperandBuffers& buffers, std::int64_t workspace_bytes,
@@ -221,6 +241,8 @@ protocol::Hello ConsumerRole::hello() const {
 }
 
 Result<nlohmann::json> ConsumerRole::handle(const protocol::Request& request) {
+  if (request.op == "rows")
+    return answer_to<protocol::RowsRequest>(request, [&](const auto& asked) { return check_family(asked); });
   if (request.op != "check") return unknown_operation(request);
   return answer_to<protocol::ConsumerRequest>(request, [&](const auto& asked) -> Result<protocol::ConsumerReport> {
     if (!asked.problem.operation)
@@ -232,6 +254,24 @@ Result<nlohmann::json> ConsumerRole::handle(const protocol::Request& request) {
     context_lost_ = report.error().sticky;
     return tl::unexpected(to_error(report.error()));
   });
+}
+
+Result<protocol::RowsReport> ConsumerRole::check_family(const protocol::RowsRequest& request) {
+  if (!request.problem.operation)
+    return fail(ErrorKind::kInternal, "nobody said in plain numbers what " + request.problem.title() + " is");
+  TRY_ASSIGN(operation_,
+             gpu::OperationKernels::create(driver_, *kernels_, request.problem.operation, info_.architecture));
+  const FamilyCalls calls{[&](std::int64_t m, const gpu::OperandSet& operands, std::int64_t& bytes) {
+                            return library_->select_family(request.family, m, ordinal_, operands,
+                                                           operation_->operation(), bytes);
+                          },
+                          [&](const gpu::OperandSet& operands, const DeviceSpan& workspace, cudaStream_t stream) {
+                            return library_->run(operands, workspace, stream);
+                          }};
+  auto report = check_rows(request, *kernels_, *operation_, calls, stream_.get());
+  if (report) return std::move(*report);
+  context_lost_ = report.error().sticky;
+  return tl::unexpected(to_error(report.error()));
 }
 
 CudaResult<std::vector<char>> ConsumerRole::read_results(const gpu::OperandSet& operands) const {

@@ -15,6 +15,7 @@
 //   energy   EnergyRequest           EnergyWindow      measure
 //   ceilings {}                      Ceilings          measure
 //   check    ConsumerRequest         ConsumerReport    consumer
+//   rows     RowsRequest             RowsReport        consumer
 //
 // The reply to "prepare" may have one more field, "opaque". The worker that takes a dead one's place then gets the
 // whole reply back as "known" in its PrepareRequest and takes the baseline over instead of looking for it again.

@@ -165,6 +165,23 @@ struct ConsumerReport {
   PGTUNE_FIELDS(wrong, run_s, bare_s, settled_run_s, workspace_bytes)
 };
 
+/// Whether an exported family of one order gives rows the same bits at every M, called as a program calls it.
+struct RowsRequest {
+  int family = 0;   ///< of the header
+  Problem problem;  ///< with the largest M, of one matrix
+  std::int64_t first_m = 1;
+  std::vector<std::int64_t> ends;  ///< last M of each interval
+
+  PGTUNE_FIELDS(family, problem, first_m, ends)
+};
+
+struct RowsReport {
+  std::string wrong;          ///< empty: rows were equal bit for bit
+  std::int64_t launches = 0;  ///< that were compared
+
+  PGTUNE_FIELDS(wrong, launches)
+};
+
 /// What an earlier measure worker found out about the baseline, for the one that takes its place.
 struct KnownBaseline {
   BaselineReport report;

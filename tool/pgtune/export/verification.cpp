@@ -28,7 +28,7 @@
 namespace pgtune::tool {
 namespace {
 
-constexpr std::chrono::minutes kCompiling{5}, kOpening{2}, kEntry{2};
+constexpr std::chrono::minutes kCompiling{5}, kOpening{2}, kEntry{2}, kRows{10};
 constexpr const char* kCompilerVariable = "PGTUNE_CXX";
 constexpr double kAim = 0.005;
 
@@ -132,18 +132,20 @@ Result<std::filesystem::path> compile_consumer(const std::filesystem::path& fold
 }
 
 /// The worker's reply. Errors: its end, or the CUDA driver's message.
-Result<protocol::ConsumerReport> ask(device::WorkerClient& worker, const protocol::ConsumerRequest& request) {
-  worker.request("check", request, kEntry);
+template <typename Report, typename Request>
+Result<Report> ask(device::WorkerClient& worker, const std::string& operation, const Request& request,
+                   std::chrono::minutes limit) {
+  worker.request(operation, request, limit);
   while (true) {
     if (auto event = worker.poll()) {
       if (auto* const failure = std::get_if<device::WorkerFailure>(&*event)) return tl::unexpected(failure->error);
       auto& reply = std::get<protocol::Reply>(*event);
       if (!reply.body) return tl::unexpected(reply.body.error());
-      return protocol::decode_body<protocol::ConsumerReport>(*reply.body, "consumer's report");
+      return protocol::decode_body<Report>(*reply.body, "consumer's report");
     }
     std::vector<pollfd> fds;
     worker.add_poll_fds(fds);
-    (void)wait_ready(fds, worker.deadline().value_or(SteadyClock::now() + kEntry));
+    (void)wait_ready(fds, worker.deadline().value_or(SteadyClock::now() + limit));
   }
 }
 
@@ -172,9 +174,31 @@ std::string ratios_text(const std::vector<double>& ratios) {
 
 struct Verified {
   std::size_t entries = 0, wrong = 0;
+  std::int64_t products = 0;  ///< of families of one order, whose rows were compared
   std::vector<double> to_bare, to_stored;
   std::vector<double> to_other_boards;  ///< over stored times that other boards of the class measured
 };
+
+/// Rows of families of one order have the same bits at every M. Of a batch that is not checked here.
+void check_families(Context& context, const CallableHeader& content, const Target& target, device::WorkerClient& worker,
+                    Verified& out) {
+  for (std::size_t i = 0; i < content.families.size(); ++i) {
+    const ExportedFamily& exported = content.families[i];
+    const Family& family = exported.family;
+    if (exported.device_class != target.device_class || family.sum_order.empty() || family.problem.batch > 1) continue;
+    protocol::RowsRequest request{
+        static_cast<int>(i), value_or_throw(operation::with_operation(family.problem)), family.first_m, {}};
+    for (const ExportedFamily::Interval& interval : exported.intervals) request.ends.push_back(interval.last_m);
+    const auto report = ask<protocol::RowsReport>(worker, "rows", request, kRows);
+    const std::string wrong = report ? report->wrong : report.error().text();
+    if (!wrong.empty()) {
+      ++out.wrong;
+      context.terminal().error(fmt::format("{} in a program: {}", family.title(), wrong));
+    }
+    if (!report) return;
+    out.products += report->launches;
+  }
+}
 
 Verified check_entries(Context& context, const CallableHeader& content, const Target& target,
                        const std::filesystem::path& library) {
@@ -188,12 +212,12 @@ Verified check_entries(Context& context, const CallableHeader& content, const Ta
     const ExportedEntry& entry = content.entries[i];
     if (entry.device_class != target.device_class) continue;
     ++out.entries;
-    const auto report = ask(*worker, request_of(content, i, target.device));
+    const auto report = ask<protocol::ConsumerReport>(*worker, "check", request_of(content, i, target.device), kEntry);
     const std::string wrong = report ? report->wrong : report.error().text();
     if (!wrong.empty()) {
       ++out.wrong;
       context.terminal().error(fmt::format("{} in a program: {}", entry.problem.title(), wrong));
-      if (!report) break;  // the worker may be gone, and the GPU with it
+      if (!report) return out;  // the worker may be gone, and the GPU with it
       continue;
     }
     std::vector<double> rounds;
@@ -208,6 +232,7 @@ Verified check_entries(Context& context, const CallableHeader& content, const Ta
     auto& ratios = entry.board == target.device.uuid ? out.to_stored : out.to_other_boards;
     ratios.push_back(stats::median(times) / entry.time_s);
   }
+  check_families(context, content, target, *worker, out);
   return out;
 }
 
@@ -231,6 +256,7 @@ std::optional<std::string> verify_export(Context& context, const CallableHeader&
   std::string sentence =
       fmt::format("verified on {}: {} entries give the worker's bits; time in the program over the worker's launch {}",
                   target->device.uuid, verified.entries, ratios_text(verified.to_bare));
+  if (verified.products > 0) sentence += fmt::format("; rows of {} products are equal bit for bit", verified.products);
   if (!verified.to_stored.empty()) sentence += ", over the stored time " + ratios_text(verified.to_stored);
   if (!verified.to_other_boards.empty())
     sentence += ", over times stored by other boards of the class " + ratios_text(verified.to_other_boards);
