@@ -131,7 +131,8 @@ bool serve_by_family(const Query& query, const Device& device, const Facts& f, c
     choice.why = "the family of this problem loses more than the policy allows";
     return false;
   }
-  for (const int variant : {own.variant, own.spare}) {
+  const int either[] = {own.variant, own.spare};
+  for (const int variant : either) {
     if (variant < 0) continue;
     if (serves(variant, query.kind(), device, f, plan)) {
       choice = {Match::family, variant, own.median_loss, "of the kernels for every m of these problems"};

@@ -155,7 +155,8 @@ class GemmCache {
   /// What select() asks of operands: how each is aligned, and of the scalars whether they are 1 and 0.
   static std::uint64_t place_of(const Operands& o) noexcept {
     std::uint64_t out = (o.alpha == 1 ? 1U : 0U) | (o.beta == 0 ? 2U : 0U);
-    for (const void* const pointer : {o.a, o.b, o.c, o.bias, static_cast<const void*>(o.d)}) {
+    const void* const pointers[] = {o.a, o.b, o.c, o.bias, o.d};
+    for (const void* const pointer : pointers) {
       const auto bits = static_cast<std::uint64_t>(detail::address(pointer) | detail::kBufferAlignment);
       out = out << 9 | (bits & (0 - bits));
     }

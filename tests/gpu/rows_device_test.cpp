@@ -28,7 +28,7 @@ struct Kernel {
 };
 
 /// Kernels of one order; the first one's rows at the largest M are what all rows are compared with.
-struct Family {
+struct RowFamily {
   std::string name;
   Dtype dtype;
   std::string order;
@@ -37,7 +37,7 @@ struct Family {
   bool every_m = false;  ///< for the first kernel; otherwise those around multiples of 64, and the first 300
 };
 
-std::vector<Family> families() {
+std::vector<RowFamily> families() {
   const char* const wgmma = "gemm_wgmma";
   const char* const mma = "gemm_mma";
   return {
@@ -163,7 +163,7 @@ Data draw(Dtype dtype) {
   return data;
 }
 
-class RowsOnDevice : public testing::TestWithParam<Family>, protected LaunchingGpu {
+class RowsOnDevice : public testing::TestWithParam<RowFamily>, protected LaunchingGpu {
  protected:
   void SetUp() override {
     if (const auto why_not = open()) GTEST_SKIP() << *why_not;
@@ -260,7 +260,7 @@ class RowsOnDevice : public testing::TestWithParam<Family>, protected LaunchingG
 };
 
 TEST_P(RowsOnDevice, HaveTheSameBitsAtEveryM) {
-  const Family& family = GetParam();
+  const RowFamily& family = GetParam();
   const std::vector<unsigned char> right = product(chosen(family.kernels.front()), family.largest, a_, 0);
   ASSERT_FALSE(HasFailure());
   for (const Kernel& kernel : family.kernels) {
@@ -281,7 +281,7 @@ TEST_P(RowsOnDevice, HaveTheSameBitsAtEveryM) {
 }
 
 TEST_P(RowsOnDevice, DoNotDependOnWhereTheyLieNorOnTheirNeighbours) {
-  const Family& family = GetParam();
+  const RowFamily& family = GetParam();
   const std::vector<unsigned char> right = product(chosen(family.kernels.front()), family.largest, a_, 0);
   ASSERT_FALSE(HasFailure());
   constexpr std::int64_t kStep = 7;
@@ -304,7 +304,7 @@ TEST_P(RowsOnDevice, DoNotDependOnWhereTheyLieNorOnTheirNeighbours) {
   }
 }
 
-std::string name_of(const testing::TestParamInfo<Family>& family) { return family.param.name; }
+std::string name_of(const testing::TestParamInfo<RowFamily>& family) { return family.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(Families, RowsOnDevice, testing::ValuesIn(families()), name_of);
 
@@ -313,7 +313,7 @@ class OrdersOnDevice : public RowsOnDevice {};
 
 TEST_P(OrdersOnDevice, ShowInTheBits) {
   std::map<std::string, std::vector<unsigned char>> rows;
-  for (const Family& family : families()) {
+  for (const RowFamily& family : families()) {
     if (family.dtype == GetParam().dtype)
       rows.emplace(family.order, product(chosen(family.kernels.front()), 64, a_, 0));
   }
@@ -324,9 +324,9 @@ TEST_P(OrdersOnDevice, ShowInTheBits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, OrdersOnDevice,
-                         testing::Values(Family{"bf16", Dtype::kBf16, "", 64, {}},
-                                         Family{"tf32", Dtype::kTf32, "", 64, {}},
-                                         Family{"e4m3", Dtype::kE4m3, "", 64, {}}),
+                         testing::Values(RowFamily{"bf16", Dtype::kBf16, "", 64, {}},
+                                         RowFamily{"tf32", Dtype::kTf32, "", 64, {}},
+                                         RowFamily{"e4m3", Dtype::kE4m3, "", 64, {}}),
                          name_of);
 
 }  // namespace
