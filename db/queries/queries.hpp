@@ -25,6 +25,7 @@ struct ResultKey {
   bool recorded = false;
   std::string conditions_key;
   std::optional<std::string> only_board = {};  ///< UUID: results of the class's other boards are excluded
+  std::string kind = "search";                 ///< of the sessions whose trials count
 };
 
 /// The key under which a result is stored, for its board alone.
@@ -72,7 +73,8 @@ void finish_family(Database& database, RowId session, const Family& family);
 /// All finished benches for the key that have a best, newest first.
 [[nodiscard]] std::vector<BestRow> list_benches(const Database& database, const ResultKey& key);
 /// The newest trial of each variant of the key's template, with that trial's screening samples, by variant key.
-/// Includes all searches under the rest of the key, over this template or several, on any board (TrialRow names it).
+/// Includes all sessions of the key's kind under the rest of the key, over this template or several, on any board
+/// (TrialRow names it).
 [[nodiscard]] std::map<std::string, TrialRow> find_trials(const Database& database, const ResultKey& key);
 /// Trials that crashed or hung on real GPUs of an architecture, unless a later trial of the same variant, problem and
 /// software contradicts them. Software is the driver's version for built variants, NVRTC's for others.

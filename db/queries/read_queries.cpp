@@ -11,20 +11,21 @@
 namespace pgtune::db {
 namespace {
 
-/// Newest trial of each variant of the template, and its board, in searches under a ResultKey bound to ?1 to ?7.
-/// Searches over further templates count too.
+/// Newest trial of each variant of the template, and its board, in sessions under a ResultKey bound to ?1 to ?8.
+/// Sessions over further templates count too.
 constexpr std::string_view kNewestTrials =
     "WITH newest AS ("
     " SELECT max(trials.id) AS trial, device_uuid AS board"
     " FROM session_keys JOIN trials ON trials.session = session_keys.session"
     " JOIN variants ON variants.id = trials.variant JOIN templates ON templates.id = variants.template"
     " WHERE device_class = ?1 AND problem_key = ?2 AND templates.name = ?3 AND templates.content_hash = ?4"
-    "  AND (source <> 'gpu') = ?5 AND conditions_key = ?6 AND (?7 IS NULL OR device_uuid = ?7) AND kind = 'search'"
+    "  AND (source <> 'gpu') = ?5 AND conditions_key = ?6 AND (?7 IS NULL OR device_uuid = ?7) AND kind = ?8"
     " GROUP BY trials.variant) ";
 
-void bind_key(Statement& statement, const ResultKey& key) {
+template <typename... More>
+void bind_key(Statement& statement, const ResultKey& key, const More&... more) {
   statement.bind(key.device_class, key.problem_key, key.template_name, key.template_hash, key.recorded,
-                 key.conditions_key, key.only_board);
+                 key.conditions_key, key.only_board, more...);
 }
 
 std::string concat(std::initializer_list<std::string_view> parts) {
@@ -150,7 +151,7 @@ std::map<std::string, TrialRow> find_trials(const Database& database, const Resu
               " FROM newest JOIN trials ON trials.id = newest.trial"
               " JOIN variants ON variants.id = trials.variant JOIN outcomes ON outcomes.id = trials.outcome"
               " LEFT JOIN builds ON builds.id = trials.build"}));
-  bind_key(select_trials, key);
+  bind_key(select_trials, key, key.kind);
   while (select_trials.step()) {
     RowId id = 0;
     std::string board;
@@ -165,7 +166,7 @@ std::map<std::string, TrialRow> find_trials(const Database& database, const Resu
                                              " FROM newest JOIN samples ON samples.trial = newest.trial"
                                              " JOIN stages ON stages.id = samples.stage "
                                              "ORDER BY samples.trial, ordinal"}));
-  bind_key(select_samples, key);
+  bind_key(select_samples, key, key.kind);
   while (select_samples.step()) {
     RowId id = 0;
     select_samples >> id;

@@ -12,7 +12,8 @@ namespace {
 
 std::string text(const StoreKey& key) {
   return key.problem.key() + "|" + key.templates.id().name + "|" + key.templates.id().content_hash + "|" +
-         device_class(key.device).text() + "|" + key.conditions.key();
+         device_class(key.device).text() + "|" + key.conditions.key() + "|" +
+         (key.kind == SessionKind::kFamily ? "family" : "search");
 }
 
 }  // namespace
@@ -38,12 +39,12 @@ std::map<std::string, StoredTrial> FakeStore::trials(const StoreKey& key) {
   return found;
 }
 
-void FakeStore::begin(const StoreKey& key, SessionKind kind, std::uint64_t /*seed*/, const std::string& command_line) {
+void FakeStore::begin(const StoreKey& key, std::uint64_t /*seed*/, const std::string& command_line) {
   ++sessions;
   current_ = text(key);
   board_ = key.device.uuid;
   last_command_line = command_line;
-  last_kind = kind;
+  last_kind = key.kind;
 }
 
 void FakeStore::save_baseline(const BaselineReport& /*baseline*/) {
@@ -71,6 +72,19 @@ void FakeStore::finish(const std::optional<Answer>& answer) {
   finished.push_back(answer);
   if (answer && last_kind == SessionKind::kSearch) answers_[current_].push_back(*answer);
   current_.clear();
+}
+
+std::optional<Family> FakeStore::family(const StoreKey& key, std::int64_t first_m, bool one_order) {
+  const auto found = std::find_if(families.rbegin(), families.rend(), [&](const Family& family) {
+    return family.problem == key.problem && family.first_m == first_m && family.sum_order.empty() != one_order;
+  });
+  if (found == families.rend()) return std::nullopt;
+  return *found;
+}
+
+void FakeStore::save_family(const StoreKey& /*key*/, const Family& family, std::uint64_t /*seed*/,
+                            const std::string& /*command_line*/) {
+  families.push_back(family);
 }
 
 }  // namespace pgtune::session

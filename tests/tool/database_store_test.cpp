@@ -20,7 +20,9 @@ using test::variant;
 class DatabaseStoreTest : public ::testing::Test {
  protected:
   void begin(const session::StoreKey& key, SessionKind kind = SessionKind::kSearch) {
-    store_.begin(key, kind, 7, "pgtune search");
+    session::StoreKey of_kind = key;
+    of_kind.kind = kind;
+    store_.begin(of_kind, 7, "pgtune search");
   }
   std::optional<Ceilings> ceilings_of(const session::StoreKey& key) { return store_.ceilings(key.device); }
   /// Of whatever board.

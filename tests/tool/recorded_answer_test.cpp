@@ -25,7 +25,7 @@ Problem shaped(const char* shape) { return with_default_strides(*parse_shape(sha
 /// A finished search that found the tile of 16.
 void record(db::Database& database, session::StoreKey key) {
   DatabaseStore store(database);
-  store.begin(key, session::SessionKind::kSearch, 1, "pgtune search");
+  store.begin(key, 1, "pgtune search");
   session::Answer answer;
   for (const space::TemplateDefinition& definition : key.templates.definitions()) {
     const Variant variant{definition.name, {{"BM", std::int64_t{16}}}};

@@ -21,7 +21,7 @@ TEST(RecordedTables, OfATemplateThatIsNotAtHandHoldTheNewestTrialsOfAllSessions)
   db::Database database = db::Database::open_memory();
   DatabaseStore store(database);
   const auto searched = [&](std::vector<std::pair<std::int64_t, double>> trials) {
-    store.begin(test::store_key(), session::SessionKind::kSearch, 1, "pgtune search");
+    store.begin(test::store_key(), 1, "pgtune search");
     for (const auto& [tile, time_s] : trials)
       store.save_trial(test::variant(tile), test::build(std::to_string(tile)), test::good_trial(time_s));
     store.finish(std::nullopt);

@@ -176,7 +176,7 @@ Result<BenchResult> run_bench(const Problem& problem, const space::TemplateSet& 
   if (!enumeration.variants.empty()) {
     const SessionOptions adjusted = bench_options(options, request, enumeration.variants.size());
     const SessionContext context{problem, templates, device, store, adjusted, stop, clock, start_s};
-    store.begin({problem, templates, device.info(), options.conditions}, SessionKind::kBench, options.seed,
+    store.begin({problem, templates, device.info(), options.conditions, SessionKind::kBench}, options.seed,
                 options.command_line);
     auto ran = bench(context, std::move(enumeration), request, progress);
     if (!ran) return ran;

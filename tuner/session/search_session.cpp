@@ -141,7 +141,7 @@ Result<void> measure(RoundContext& rounds, Screening& screening, Findings& found
 
 Result<SearchResult> search(const SessionContext& context, const StoreKey& key, const ProgressCallback& callback) {
   TRY_ASSIGN(SearchState state, known_space(context, key));
-  context.store.begin(key, SessionKind::kSearch, context.options.seed, context.options.command_line);
+  context.store.begin(key, context.options.seed, context.options.command_line);
   Screening screening(context, state);  // its strategy is made while the device is prepared
   SessionContext prepared = context;
   ProgressReporter progress(prepared, callback);

@@ -11,6 +11,7 @@
 #include "tuner/model/conditions.hpp"
 #include "tuner/model/contender.hpp"
 #include "tuner/model/energy_window.hpp"
+#include "tuner/model/family.hpp"
 #include "tuner/model/fatal_trial.hpp"
 #include "tuner/model/problem.hpp"
 #include "tuner/model/records.hpp"
@@ -20,6 +21,10 @@
 
 namespace pgtune::session {
 
+/// A search finds the answer; a bench measures chosen variants again and never replaces it; what a family measures of
+/// one of its problems answers nothing.
+enum class SessionKind { kSearch, kBench, kFamily };
+
 /// Identifies results that may be compared and reused: same problem, contents of the templates, device class and
 /// conditions. A trial is one template's and is reused whatever others it was searched with.
 struct StoreKey {
@@ -27,10 +32,9 @@ struct StoreKey {
   space::TemplateSet templates;
   DeviceInfo device;  ///< the board at hand: results of its class count, and its own are preferred
   Conditions conditions = {};
+  /// Trials are reused by sessions of their kind: a search of a problem knows nothing of what a family measured there.
+  SessionKind kind = SessionKind::kSearch;
 };
-
-/// A search finds the answer; a bench measures chosen variants again and never replaces it.
-enum class SessionKind { kSearch, kBench };
 
 /// Whose answers are asked for: those of every board of the class, or of the board at hand alone.
 enum class Boards { kOfClass, kThisOne };
@@ -69,8 +73,8 @@ class Store {
   /// NVRTC version) and on its architecture; of any template, problem and device.
   [[nodiscard]] virtual std::vector<FatalTrial> fatal_trials(const DeviceInfo& device) = 0;
 
-  /// Opens a session; the later calls belong to it.
-  virtual void begin(const StoreKey& key, SessionKind kind, std::uint64_t seed, const std::string& command_line) = 0;
+  /// Opens a session of the key's kind; the later calls belong to it.
+  virtual void begin(const StoreKey& key, std::uint64_t seed, const std::string& command_line) = 0;
   virtual void save_baseline(const BaselineReport& baseline) = 0;
   /// One transaction: outcome, build and samples of one variant.
   virtual void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) = 0;
@@ -83,6 +87,12 @@ class Store {
   virtual void save_ceilings(const Ceilings& ceilings) = 0;
   /// Marks the session finished with its answer (absent: nothing valid).
   virtual void finish(const std::optional<Answer>& answer) = 0;
+
+  /// The newest family of exactly this range. The key's problem is the one with the largest M.
+  [[nodiscard]] virtual std::optional<Family> family(const StoreKey& key, std::int64_t first_m, bool one_order) = 0;
+  /// In a session of its own.
+  virtual void save_family(const StoreKey& key, const Family& family, std::uint64_t seed,
+                           const std::string& command_line) = 0;
 };
 
 }  // namespace pgtune::session

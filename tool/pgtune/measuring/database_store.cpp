@@ -30,6 +30,19 @@ std::string host_system() {
   return fmt::format("{} {} {}", names.sysname, release.substr(0, end), names.machine);
 }
 
+/// Of sessions.kind.
+std::string_view kind_word(session::SessionKind kind) {
+  switch (kind) {
+    case session::SessionKind::kSearch:
+      return "search";
+    case session::SessionKind::kBench:
+      return "bench";
+    case session::SessionKind::kFamily:
+      return "family";
+  }
+  return "search";
+}
+
 }  // namespace
 
 db::Program this_program() { return {kVersion, host_system()}; }
@@ -39,7 +52,8 @@ db::ResultKey result_key(const session::StoreKey& key, const space::TemplateId& 
           .problem_key = key.problem.key(),
           .template_name = searched.name,
           .template_hash = searched.content_hash,
-          .conditions_key = key.conditions.key()};
+          .conditions_key = key.conditions.key(),
+          .kind = std::string(kind_word(key.kind))};
 }
 
 db::VariantRow variant_row(const Variant& variant, const space::TemplateSet& templates) {
@@ -127,22 +141,20 @@ std::vector<FatalTrial> DatabaseStore::fatal_trials(const DeviceInfo& device) {
   return db::find_fatal_trials(database_, device.architecture, device.driver_version, device.nvrtc_version);
 }
 
-void DatabaseStore::begin(const session::StoreKey& key, session::SessionKind kind, std::uint64_t seed,
-                          const std::string& command_line) {
-  key_ = key;
+db::RowId DatabaseStore::begin_session(const session::StoreKey& key, const db::TemplateRow& searched,
+                                       std::uint64_t seed, const std::string& command_line) {
   db::SessionRow row;
-  row.device_uuid = key.device.uuid;
-  row.problem_key = key.problem.key();
-  row.template_name = key.templates.id().name;
-  row.template_hash = key.templates.id().content_hash;
-  row.driver_branch = key.device.driver_branch();
   row.conditions_key = key.conditions.key();
   row.conditions_json = nlohmann::json(key.conditions).dump();
-  row.kind = kind == session::SessionKind::kBench ? "bench" : "search";
+  row.kind = kind_word(key.kind);
   row.seed = seed;
   row.command_line = command_line;
-  session_ = db::begin_session(database_, key.device, this_program(), key.problem,
-                               {key.templates.id().name, key.templates.id().content_hash}, row);
+  return db::begin_session(database_, key.device, this_program(), key.problem, searched, row);
+}
+
+void DatabaseStore::begin(const session::StoreKey& key, std::uint64_t seed, const std::string& command_line) {
+  key_ = key;
+  session_ = begin_session(key, {key.templates.id().name, key.templates.id().content_hash}, seed, command_line);
 }
 
 void DatabaseStore::save_baseline(const BaselineReport& baseline) { db::save_baseline(database_, session_, baseline); }
@@ -180,6 +192,26 @@ void DatabaseStore::finish(const std::optional<session::Answer>& answer) {
     best->session = session_;
   }
   db::finish_session(database_, session_, best);
+}
+
+std::optional<Family> DatabaseStore::family(const session::StoreKey& key, std::int64_t first_m, bool one_order) {
+  const auto rows = db::list_families(database_, {.problem = key.problem,
+                                                  .device_class = device_class(key.device).text(),
+                                                  .template_hash = key.templates.id().content_hash,
+                                                  .conditions_key = key.conditions.key(),
+                                                  .recorded = false,
+                                                  .one_order = one_order});
+  for (const db::FamilyRow& row : rows) {
+    if (row.family.first_m == first_m && row.family.problem == key.problem) return row.family;
+  }
+  return std::nullopt;
+}
+
+void DatabaseStore::save_family(const session::StoreKey& key, const Family& family, std::uint64_t seed,
+                                const std::string& command_line) {
+  const db::RowId session =
+      begin_session(key, db::family_template(family, key.templates.id().content_hash), seed, command_line);
+  db::finish_family(database_, session, family);
 }
 
 std::vector<db::CountersRow> DatabaseStore::counters(const session::StoreKey& key) const {

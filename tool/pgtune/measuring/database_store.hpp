@@ -33,8 +33,7 @@ class DatabaseStore : public session::Store {
   [[nodiscard]] std::optional<session::Answer> answer(const session::StoreKey& key, session::Boards boards) override;
   [[nodiscard]] std::map<std::string, session::StoredTrial> trials(const session::StoreKey& key) override;
   [[nodiscard]] std::vector<FatalTrial> fatal_trials(const DeviceInfo& device) override;
-  void begin(const session::StoreKey& key, session::SessionKind kind, std::uint64_t seed,
-             const std::string& command_line) override;
+  void begin(const session::StoreKey& key, std::uint64_t seed, const std::string& command_line) override;
   void save_baseline(const BaselineReport& baseline) override;
   void save_trial(const Variant& variant, const BuildInfo& build, const TrialReport& report) override;
   void save_rounds(Stage stage, const std::vector<session::ContenderSamples>& samples) override;
@@ -42,6 +41,10 @@ class DatabaseStore : public session::Store {
   [[nodiscard]] std::optional<Ceilings> ceilings(const DeviceInfo& device) override;
   void save_ceilings(const Ceilings& ceilings) override;
   void finish(const std::optional<session::Answer>& answer) override;
+  [[nodiscard]] std::optional<Family> family(const session::StoreKey& key, std::int64_t first_m,
+                                             bool one_order) override;
+  void save_family(const session::StoreKey& key, const Family& family, std::uint64_t seed,
+                   const std::string& command_line) override;
 
   /// Reads the newest counters of every contender on the key's problem, of the class; and writes new ones. A variant
   /// belongs to one of the key's templates.
@@ -50,6 +53,8 @@ class DatabaseStore : public session::Store {
                      const KernelCounters& counters);
 
  private:
+  [[nodiscard]] db::RowId begin_session(const session::StoreKey& key, const db::TemplateRow& searched,
+                                        std::uint64_t seed, const std::string& command_line);
   /// The answer of the newest session that searched exactly this.
   [[nodiscard]] std::optional<session::Answer> answer_of(const session::StoreKey& key,
                                                          const space::TemplateId& searched, session::Boards boards);
