@@ -107,6 +107,9 @@ TEST(Protocol, PrepareCarriesProblemAndConditions) {
   const PrepareRequest got = over_the_wire(sent);
   EXPECT_EQ(got.problem, sent.problem);
   EXPECT_EQ(got.conditions, sent.conditions);
+  EXPECT_FALSE(got.alone);
+  sent.alone = true;
+  EXPECT_TRUE(over_the_wire(sent).alone);
   json without = sent;
   without.erase("conditions");
   EXPECT_THAT(decode_body<PrepareRequest>(without, "prepare request").error().text(), HasSubstr("'conditions'"));

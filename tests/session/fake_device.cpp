@@ -62,7 +62,7 @@ FakeDevice::FakeDevice(Plan plan) : plan_(std::move(plan)) {
 Result<BaselineReport> FakeDevice::prepare(const protocol::PrepareRequest& request) {
   ++prepared;
   prepare_request = request;
-  return baseline;
+  return request.alone ? BaselineReport{} : baseline;
 }
 
 void FakeDevice::submit_build(protocol::BuildRequest request) {
@@ -73,7 +73,7 @@ void FakeDevice::submit_build(protocol::BuildRequest request) {
 }
 
 void FakeDevice::submit_trial(protocol::TrialRequest request) {
-  EXPECT_EQ(prepared, 1) << "a trial before the problem was prepared";
+  EXPECT_GE(prepared, 1) << "a trial before the problem was prepared";
   EXPECT_TRUE(trying_.empty()) << "two trials in flight";
   trials.push_back(request.built.variant.key());
   incumbents_s.push_back(request.incumbent_s);

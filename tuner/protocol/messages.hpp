@@ -211,8 +211,10 @@ struct PrepareRequest {
   std::optional<KnownBaseline> known = {};
   /// Builds of the operation's template baselines, in their order; a baseline without one is not available.
   std::vector<BaselineBuild> builds = {};
+  /// Without a baseline, whose algorithms take longest to prepare: the report has none.
+  bool alone = false;
 
-  PGTUNE_FIELDS(problem, conditions, known, builds)
+  PGTUNE_FIELDS(problem, conditions, known, builds, (alone, kUnlessDefault))
 };
 
 /// One energy window of a steady load, or of the idle GPU.

@@ -103,6 +103,20 @@ class CopyBaseline final : public Baseline {
   DeviceBuffer memory_;
 };
 
+class NoBaseline final : public Baseline {
+ public:
+  NoBaseline(const OperandBuffers& buffers, cudaStream_t stream) : Baseline(buffers.rotation(), stream) {
+    finish({}, buffers.data().seed);
+  }
+  [[nodiscard]] Result<void> find(const BaselineParts& /*parts*/) override { return {}; }
+
+ protected:
+  [[nodiscard]] Result<std::unique_ptr<Launchable>> launchable(const BaselineParts& /*parts*/,
+                                                               const std::string& /*opaque*/) override {
+    return unreadable();
+  }
+};
+
 /// A variant of another template: a plain kernel for operations that no library computes. Its one algorithm is checked
 /// like its opponents.
 class VariantBaseline final : public Baseline {
@@ -238,6 +252,10 @@ Result<std::unique_ptr<Baseline>> make_baseline(const Problem& problem, const Ba
   }
   chosen->stand_beside(static_cast<int>(chosen_place), std::move(others));
   return chosen;
+}
+
+std::unique_ptr<Baseline> make_no_baseline(const OperandBuffers& buffers, cudaStream_t stream) {
+  return std::make_unique<NoBaseline>(buffers, stream);
 }
 
 MemoryNeed baseline_memory(const Problem& problem) {

@@ -20,6 +20,9 @@ namespace pgtune::gpu {
 [[nodiscard]] Result<std::unique_ptr<Baseline>> make_baseline(const Problem& problem, const BaselineParts& parts,
                                                               const std::optional<protocol::KnownBaseline>& known);
 
+/// One without algorithms.
+[[nodiscard]] std::unique_ptr<Baseline> make_no_baseline(const OperandBuffers& buffers, cudaStream_t stream);
+
 /// The memory of all of them.
 [[nodiscard]] MemoryNeed baseline_memory(const Problem& problem);
 

@@ -97,7 +97,7 @@ Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasuringGp
   if (!problem.operation)
     return fail(ErrorKind::kInternal, fmt::format("nobody said in plain numbers what {} is", problem.title()));
   MemoryNeed memory = CheckedProblem::memory_of(problem);
-  const MemoryNeed of_baselines = baseline_memory(problem);
+  const MemoryNeed of_baselines = request.alone ? MemoryNeed{} : baseline_memory(problem);
   memory.copy += of_baselines.copy;
   memory.once += of_baselines.once;
   // A replacement worker need not repeat tests of unchanged parts.
@@ -105,6 +105,10 @@ Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasuringGp
              CheckedProblem::create(device, problem, request.conditions, memory, request.known.has_value()));
   current->checked_ = std::move(checked);
   TRY(current->count_data(problem));
+  if (request.alone) {
+    current->baseline_ = make_no_baseline(current->checked_->buffers(), device.gpu.stream.get());
+    return current;
+  }
   const BaselineParts parts{device, current->checked_->buffers(), current->checked_->checker(), request.builds,
                             [&](const protocol::BuiltVariant& built) { return current->load(built); }};
   // A copy moves as many bytes as the data make the operation move.

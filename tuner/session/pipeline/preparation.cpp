@@ -39,9 +39,11 @@ bool give_up_builds(std::vector<protocol::BaselineBuild>& builds, const std::str
   return any;
 }
 
-Result<BaselineReport> prepare_device(const SessionContext& context) {
+Result<BaselineReport> prepare_device(const SessionContext& context, Opponents opponents) {
   TRY_ASSIGN(auto problem, operation::with_operation(context.problem));
   protocol::PrepareRequest request{std::move(problem), context.options.conditions};
+  request.alone = opponents == Opponents::kNone;
+  if (request.alone) return context.device.prepare(request);
   auto builds = build_baselines(context.problem, context.templates, context.device.info(),
                                 [&](protocol::BuildRequest build) { return build_now(context, std::move(build)); });
   if (!builds) return tl::unexpected<Error>(std::move(builds.error()));
@@ -56,11 +58,11 @@ Result<BaselineReport> prepare_device(const SessionContext& context) {
 
 }  // namespace
 
-Result<Preparation> prepare(SessionContext& context, ProgressReporter& progress) {
+Result<Preparation> prepare(SessionContext& context, ProgressReporter& progress, Opponents opponents) {
   const double start_s = context.clock.now_s();
-  TRY_ASSIGN(auto baseline, doing("preparing " + context.problem.title(), prepare_device(context)));
+  TRY_ASSIGN(auto baseline, doing("preparing " + context.problem.title(), prepare_device(context, opponents)));
   const double time_s = context.clock.now_s() - start_s;
-  context.store.save_baseline(baseline);
+  if (opponents == Opponents::kBaseline) context.store.save_baseline(baseline);
   context.problem = with_counts(std::move(context.problem), baseline.counts);
   if (const auto best = static_cast<std::size_t>(baseline.best); best < baseline.algorithms.size())
     progress.baseline(baseline.name(), baseline.algorithms[best].time_s);

@@ -16,10 +16,13 @@ struct Preparation {
   double time_s = 0;      ///< wall time
 };
 
-/// Builds the templates among the baselines, has the device prepared for the context's problem, and saves the baseline;
-/// the problem then has what was counted in its data. Precondition: the store's session was begun. Errors: those of the
-/// device.
-[[nodiscard]] Result<Preparation> prepare(SessionContext& context, ProgressReporter& progress);
+enum class Opponents { kBaseline, kNone };
+
+/// Builds the templates among the baselines, has the device prepared for the context's problem, and saves the baseline,
+/// unless there are to be no opponents; the problem then has what was counted in its data. Precondition: the store's
+/// session was begun. Errors: those of the device.
+[[nodiscard]] Result<Preparation> prepare(SessionContext& context, ProgressReporter& progress,
+                                          Opponents opponents = Opponents::kBaseline);
 
 /// Expected wall time of measure_ceilings(); 0 for a time budget of which it would take more than an eighth, in which a
 /// session leaves it to a later one.
