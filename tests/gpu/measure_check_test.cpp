@@ -47,6 +47,17 @@ TEST_F(Check, RightKernelPassesAndIsTimed) {
   }
 }
 
+TEST_F(Check, NeedsNoBaseline) {
+  const Problem problem = padded_problem(0);
+  protocol::PrepareRequest alone{as_sent(problem), {}};
+  alone.alone = true;
+  const auto report = measurer_->prepare(alone);
+  ASSERT_TRUE(report) << report.error().text();
+  EXPECT_TRUE(report->algorithms.empty());
+  EXPECT_EQ(measurer_->trial(request(problem, "")).outcome.kind, OutcomeKind::kOk);
+  EXPECT_EQ(measurer_->trial(request(problem, "UNWRITTEN")).outcome.kind, OutcomeKind::kWrongResult);
+}
+
 TEST_F(Check, PlantedFaultsAreFoundAndNamed) {
   const Problem problem = padded_problem();
   static_cast<void>(prepare(problem));

@@ -250,5 +250,30 @@ TEST(Problem, SpeedIsInTeraflopsPerSecond) {
   EXPECT_EQ(problem_of("1000x1000x1000").speed(0), 0);
 }
 
+TEST(ShapeRange, HasTheLargestM) {
+  const auto range = parse_shape_range("1..8192x512x256");
+  ASSERT_TRUE(range) << range.error().text();
+  EXPECT_EQ(range->first_m, 1);
+  EXPECT_EQ(range->shape.shape(), "8192x512x256");
+  const auto one = parse_shape_range("8192x512x256");
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->first_m, std::nullopt);
+  EXPECT_EQ(parse_shape_range("7..7x1x1").value().first_m, 7);
+}
+
+TEST(ShapeRange, SaysWhatIsWrong) {
+  for (const auto& [text, message] : {std::pair{"9..8x4x4", "M goes from 9 down to 8"},
+                                      {"..8x4x4", "M is ''"},
+                                      {"0..8x4x4", "M is 0"},
+                                      {"1..x4x4", "M is ''"},
+                                      {"1..8x4", "has 2 extents"},
+                                      {"1...8x4x4", "M is '.8'"},
+                                      {"4x1..8x4", "M is '4x1'"}}) {
+    const auto range = parse_shape_range(text);
+    ASSERT_FALSE(range) << text;
+    EXPECT_NE(range.error().message.find(message), std::string::npos) << range.error().message;
+  }
+}
+
 }  // namespace
 }  // namespace pgtune

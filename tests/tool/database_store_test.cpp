@@ -212,6 +212,41 @@ TEST_F(DatabaseStoreTest, EnergyKeepsEveryField) {
   EXPECT_FALSE(rows[2].contender.has_value());
 }
 
+TEST_F(DatabaseStoreTest, TrialsOfAFamilyAreKeptFromSearches) {
+  session::StoreKey of_family = store_key();
+  of_family.kind = SessionKind::kFamily;
+  begin(store_key(), SessionKind::kFamily);
+  store_.save_trial(variant(16), test::build("a"), test::good_trial(1));
+  store_.finish(std::nullopt);
+  EXPECT_TRUE(store_.trials(store_key()).empty());
+  EXPECT_EQ(store_.trials(of_family).at(variant(16).id()).report, test::good_trial(1));
+  begin(store_key());
+  store_.save_trial(variant(16), test::build("a"), test::good_trial(2));
+  EXPECT_EQ(store_.trials(of_family).at(variant(16).id()).report, test::good_trial(1));
+  EXPECT_EQ(store_.trials(store_key()).at(variant(16).id()).report, test::good_trial(2));
+}
+
+TEST_F(DatabaseStoreTest, AFamilyAnswersForItsRangeAndOrder) {
+  session::StoreKey key = store_key();
+  key.kind = SessionKind::kFamily;
+  Family family;
+  family.problem = key.problem;
+  family.conditions = key.conditions;
+  family.kernels = {{variant(16), "c0ffee"}};
+  family.intervals = {{.last_m = 512, .kernel = 0, .spare = {}, .time_s = 1e-5, .basis = FamilyBasis::kMeasured}};
+  store_.save_family(key, family, 7, "pgtune search");
+  EXPECT_EQ(store_.family(key, 1, false), family);
+  EXPECT_EQ(store_.family(key, 2, false), std::nullopt);
+  EXPECT_EQ(store_.family(key, 1, true), std::nullopt);
+  session::StoreKey smaller = key;
+  smaller.problem.m = 256;
+  EXPECT_EQ(store_.family(smaller, 1, false), std::nullopt) << "another range";
+  session::StoreKey changed = key;
+  changed.templates = test::tiny("other");
+  EXPECT_EQ(store_.family(changed, 1, false), std::nullopt);
+  EXPECT_FALSE(stored(store_key())) << "it answers no single M";
+}
+
 TEST_F(DatabaseStoreTest, CeilingsAreThoseOfTheDeviceAndDriver) {
   Ceilings ceilings;
   ceilings.dram_bytes_per_s = 4e12;

@@ -115,6 +115,10 @@ void HostileDatabase::SetUp() {
   bench.insert(bench.end(), made.begin(), made.end());
   const Finished benched = pgtune(bench);
   ASSERT_EQ(benched.exit_code, 0) << benched.err;
+  const Finished family =
+      pgtune({"search", "--template", path("tiny.json"), "--shape", "5..8x256x256", "--probes", "1"},
+             {"--db", path("made.db"), "-q"});
+  ASSERT_EQ(family.exit_code, 0) << family.err;
   for (const Words& words : fillers()) {
     const Finished filled = pgtune(with(words, {{"--db", path("made.db")}}));
     ASSERT_EQ(filled.exit_code, 0) << filled.err;

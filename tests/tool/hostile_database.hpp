@@ -26,8 +26,8 @@ using HostileValue = std::variant<std::int64_t, double, std::string>;
 
 class HostileDatabase : public CliTest {
  protected:
-  /// Makes the recording: a search with energy, counters, ceilings and a crashed variant, a bench, and what fillers()
-  /// add.
+  /// Makes the recording: a search with energy, counters, ceilings and a crashed variant, a bench, a family, and what
+  /// fillers() add.
   void SetUp() override;
 
   // For tests of rooms.

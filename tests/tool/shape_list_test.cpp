@@ -39,6 +39,15 @@ TEST(ShapeLists, MayBeginWithAByteOrderMark) {
   std::filesystem::remove(file);
 }
 
+TEST(ShapeLists, MayHoldRangesOfM) {
+  const std::vector<ListedShape> shapes = parse_shape_list("1..8192x64x32 bf16 nt\n64x64x64\n", "list");
+  ASSERT_EQ(shapes.size(), 2U);
+  EXPECT_EQ(shapes[0].first_m, 1);
+  EXPECT_EQ(shapes[0].problem.shape(), "8192x64x32");
+  EXPECT_EQ(shapes[0].dtype, Dtype::kBf16);
+  EXPECT_EQ(shapes[1].first_m, std::nullopt);
+}
+
 TEST(ShapeLists, ReadBackTheLinesThatAreWritten) {
   Problem problem = with_layout(parse_shape("512x256x128").value(), "tn").value();
   problem.dtype = Dtype::kBf16;

@@ -331,6 +331,19 @@ Result<Problem> parse_shape(std::string_view text) {
   return problem;
 }
 
+Result<ShapeRange> parse_shape_range(std::string_view text) {
+  constexpr std::string_view kTo = "..";
+  const std::size_t to = text.find(kTo);
+  if (to == std::string_view::npos)
+    return parse_shape(text).map([](const Problem& shape) { return ShapeRange{shape}; });
+  TRY_ASSIGN(const auto first, parse_extent(text.substr(0, to), 'M', text));
+  TRY_ASSIGN(auto shape, parse_shape(text.substr(to + kTo.size())));
+  if (first > shape.m)
+    return fail(ErrorKind::kUsage,
+                fmt::format("shape '{}': M goes from {} down to {}; give the smaller one first", text, first, shape.m));
+  return ShapeRange{std::move(shape), first};
+}
+
 Result<Problem> with_layout(Problem problem, std::string_view layout) {
   const auto known = [](char letter) { return letter == 'n' || letter == 't'; };
   if (layout.size() != 2 || !known(layout[0]) || !known(layout[1]))

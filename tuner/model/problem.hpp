@@ -126,6 +126,13 @@ struct Problem {
 
 /// Parses "MxNxK" (decimal, each at least 1; 'x' or 'X'). The error names the offending part and the remedy.
 [[nodiscard]] Result<Problem> parse_shape(std::string_view text);
+/// A shape, or with `first_m` a range of M whose largest the shape has.
+struct ShapeRange {
+  Problem shape;
+  std::optional<std::int64_t> first_m = {};
+};
+/// The same, and "FIRST..LASTxNxK".
+[[nodiscard]] Result<ShapeRange> parse_shape_range(std::string_view text);
 /// Sets trans_a and trans_b from "nn", "nt", "tn" or "tt".
 [[nodiscard]] Result<Problem> with_layout(Problem problem, std::string_view layout);
 /// Replaces zero leading dimensions by the packed ones, then checks everything: leading dimensions not too small, every

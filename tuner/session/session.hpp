@@ -96,6 +96,7 @@ struct Progress {
   double elapsed_s = 0;
   std::optional<double> remaining_s;  ///< estimate
   Problem problem;
+  std::string part = {};  ///< of a family's search: "class 37 of 152"
 };
 
 /// Called from the search loop, at most a few times a second apart from phase changes. Must not throw.

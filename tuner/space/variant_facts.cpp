@@ -36,7 +36,7 @@ class CostEvaluator {
 /// One template's rules, defines and cost on one problem.
 class Evaluator {
  public:
-  Evaluator(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device)
+  Evaluator(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device, WithCosts costs)
       : evaluator_(definition, problem, device) {
     Places& names = evaluator_.names();
     std::vector<StepProgram::Step> rules, defines;
@@ -48,7 +48,7 @@ class Evaluator {
     }
     defines_ = StepProgram::compile(defines, names.memory());
     evaluator_.prepare();
-    if (definition.cost) cost_.emplace(definition, problem, device);
+    if (definition.cost && costs == WithCosts::kYes) cost_.emplace(definition, problem, device);
   }
 
   VariantFacts of(const Variant& variant) {
@@ -77,14 +77,14 @@ class Evaluator {
 }  // namespace
 
 std::vector<VariantFacts> variant_facts(const TemplateSet& templates, std::span<const Variant> variants,
-                                        const Problem& problem, const DeviceInfo& device) {
+                                        const Problem& problem, const DeviceInfo& device, WithCosts costs) {
   std::map<std::string, Evaluator> by_template;
   std::vector<VariantFacts> out;
   out.reserve(variants.size());
   for (const Variant& variant : variants) {
     auto known = by_template.find(variant.template_name);
     if (known == by_template.end())
-      known = by_template.try_emplace(variant.template_name, templates.of(variant), problem, device).first;
+      known = by_template.try_emplace(variant.template_name, templates.of(variant), problem, device, costs).first;
     out.push_back(known->second.of(variant));
   }
   return out;

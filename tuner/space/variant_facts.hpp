@@ -11,6 +11,8 @@
 
 namespace pgtune::space {
 
+enum class WithCosts { kYes, kNo };  ///< No: clocks are 0, which takes a third of the time
+
 struct VariantFacts {
   bool legal = false;
   std::uint64_t build = 0;  ///< equal for problems for which the template compiles the same; 0 if illegal
@@ -20,6 +22,7 @@ struct VariantFacts {
 /// For each of `variants`, in any order. A rule, a define or a cost that cannot be evaluated makes a variant illegal.
 /// Precondition: the variants are the templates' and keep their constraints.
 [[nodiscard]] std::vector<VariantFacts> variant_facts(const TemplateSet& templates, std::span<const Variant> variants,
-                                                      const Problem& problem, const DeviceInfo& device);
+                                                      const Problem& problem, const DeviceInfo& device,
+                                                      WithCosts costs = WithCosts::kYes);
 
 }  // namespace pgtune::space

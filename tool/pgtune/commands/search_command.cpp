@@ -11,6 +11,7 @@
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/commands/family_task.hpp"
 #include "tool/pgtune/commands/search_options.hpp"
 #include "tool/pgtune/commands/search_task.hpp"
 #include "tool/pgtune/learning/trained_model.hpp"
@@ -38,7 +39,7 @@ class SearchCommand final : public SearchOptions {
   std::string examples() const override {
     return "pgtune search --shape 4096x4096x4096\n"
            "pgtune search --shapes shapes.txt --layout nt --budget 60s --json\n"
-           "pgtune search --shape 4096x4096x4096 --dtype bf16 --epilogue bias,gelu\n"
+           "pgtune search --shape 1..8192x4096x14336 --dtype bf16 --layout nt\n"
            "pgtune search --operation softmax --size M=4096,N=8192 --dtype bf16";
   }
 
@@ -73,6 +74,11 @@ class SearchCommand final : public SearchOptions {
                    "shorter samples)")
         .option_text("N")
         .group(kMeasuringGroup);
+    app.add_option("--kernels", kernels_, "Most kernels for a range of M (default: 16)").option_text("N").group(group);
+    app.add_option("--probes", probes_, "M at which a range's loss is measured (default: 8)")
+        .option_text("N")
+        .group(group);
+    app.add_flag("--batch-invariant", one_order_, "Kernels of a range of M all add in one order").group(group);
     app.add_flag("--force", force_, "Measure again, even where the database has the answer").group(group);
     app.add_flag("--this-board", this_board_,
                  "Measure again where only other boards of this device class have an answer")
@@ -90,13 +96,16 @@ class SearchCommand final : public SearchOptions {
 
   SearchRequest request(Context& context) const override {
     SearchTask task = read(context);
+    if (!task.families.empty())
+      throw CommandError(ErrorKind::kUsage, "A job has single shapes. Search a range of M with 'pgtune search'.");
     return {std::move(task.problems), std::move(task.measuring.session), task.measuring.compile.jobs};
   }
 
   ExitCode run(Context& context) override {
     const SearchTask task = read(context);
-    ResultDocument results(context.terminal(), task.measuring.json, task.problems.size());
-    const ExitCode code = tool::run(task, context, results);
+    ResultDocument results(context.terminal(), task.measuring.json, task.problems.size() + task.families.size());
+    const ExitCode code =
+        task.families.empty() ? tool::run(task, context, results) : run_families(task, context, results);
     results.finish();
     return code;
   }
@@ -105,7 +114,7 @@ class SearchCommand final : public SearchOptions {
   [[nodiscard]] SearchTask read(Context& context) const {
     SearchTask task;
     task.measuring = measuring_.read(context);
-    task.problems = problems_.problems();
+    read_problems(task);
     task.dry_run = dry_run_;
     task.counters = counters_;
     session::SessionOptions& session = task.measuring.session;
@@ -120,7 +129,9 @@ class SearchCommand final : public SearchOptions {
     // Without a stopping rule the strategy needs the whole space, even if another strategy's answer had stopped early.
     const bool learns = search::find_strategy(session.strategy)->asks_expectation;
     session.stop_when_enough = !effort_.empty() || (budget_.empty() && variants_.empty() && learns);
-    for (const Problem& problem : task.problems) {
+    std::vector<Problem> problems = task.problems;
+    for (const session::FamilyRequest& family : task.families) problems.push_back(family.problem);
+    for (const Problem& problem : problems) {
       const KindOfProblem kind = kind_of(problem);
       if (task.templates.contains(kind)) continue;
       const space::TemplateSet set = problems_.templates_for(context.catalogue(), template_, problem);
@@ -142,6 +153,37 @@ class SearchCommand final : public SearchOptions {
     session.retry_failed = retry_failed_;
     task.ends_with = ends_with(session, learns);
     return task;
+  }
+
+  void read_problems(SearchTask& task) const {
+    session::FamilyRequest family;
+    if (!kernels_.empty()) family.kernels = static_cast<std::size_t>(parse_count("--kernels", kernels_, 1));
+    if (!probes_.empty()) family.probes = static_cast<std::size_t>(parse_count("--probes", probes_, 0));
+    family.one_order = one_order_;
+    for (ShapeRange& range : problems_.ranges()) {
+      if (range.first_m) {
+        family.problem = std::move(range.shape);
+        family.first_m = *range.first_m;
+        task.families.push_back(family);
+      } else {
+        task.problems.push_back(std::move(range.shape));
+      }
+    }
+    if (task.families.empty()) {
+      const char* const of_families = !kernels_.empty()  ? "--kernels"
+                                      : !probes_.empty() ? "--probes"
+                                      : one_order_       ? "--batch-invariant"
+                                                         : nullptr;
+      if (of_families != nullptr)
+        throw CommandError(ErrorKind::kUsage,
+                           fmt::format("{} is for a range of M, such as --shape 1..8192x4096x4096.", of_families));
+      return;
+    }
+    if (!task.problems.empty())
+      throw CommandError(ErrorKind::kUsage, "Shapes and ranges of M are searched separately. Give one kind.");
+    if (counters_ || objective_ != "time")
+      throw CommandError(ErrorKind::kUsage, fmt::format("{} is for single shapes. Leave it out for a range of M.",
+                                                        counters_ ? "--counters" : "--objective"));
   }
 
   /// A time, and an end where the strategy can say that there is nothing left to gain.
@@ -167,7 +209,9 @@ class SearchCommand final : public SearchOptions {
   ProblemOptions problems_;
   MeasuringArguments measuring_;
   GridOption grid_;
+  std::string kernels_, probes_;
   std::string template_, budget_, variants_, effort_, strategy_, objective_ = "time", settled_;
+  bool one_order_ = false;
   bool force_ = false, this_board_ = false, retry_failed_ = false, dry_run_ = false, counters_ = false;
 };
 

@@ -25,6 +25,7 @@ struct SearchTask {
   MeasuringOptions measuring;
   std::string ends_with;  ///< in words, when the search of a problem ends
   std::vector<Problem> problems;
+  std::vector<session::FamilyRequest> families;  ///< ranges of M; there are none beside problems
   std::map<KindOfProblem, space::TemplateSet> templates;
   bool dry_run = false, counters = false;
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "db/queries/queries.hpp"
+#include "db/queries/stored_records.hpp"
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
@@ -14,6 +15,7 @@
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
+#include "tool/pgtune/report/family_text.hpp"
 #include "tool/pgtune/report/result_columns.hpp"
 #include "tool/pgtune/report/result_json.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
@@ -71,14 +73,19 @@ class ShowCommand final : public Command {
 
   ExitCode run(Context& context) override {
     const std::vector<StoredResult> results = filter_.load(context);
-    print_results(context, results);
-    if (!results.empty()) return ExitCode::kDone;
+    const std::vector<db::FamilyRow> families = filter_.load_families(context);
+    print_results(context, results, families);
+    if (!results.empty() || !families.empty()) return ExitCode::kDone;
     context.terminal().error(filter_.nothing_found(context));
     return ExitCode::kNothingValid;
   }
 
  private:
-  void print_results(Context& context, const std::vector<StoredResult>& results) const {
+  void print_results(Context& context, const std::vector<StoredResult>& results,
+                     const std::vector<db::FamilyRow>& families) const {
+    const auto device_of = [](const db::FamilyRow& row) {
+      return db::record_of<DeviceInfo>(row.device_json, "the device of a family");
+    };
     std::optional<db::Database> database;
     if (!results.empty()) database.emplace(filter_.open_database(context));
     if (json_) {
@@ -87,10 +94,14 @@ class ShowCommand final : public Command {
         json& shown = out["results"].emplace_back(shown_json(result));
         if (const auto counters = stored_counters(*database, result)) shown["counters"] = counters_json(*counters);
       }
+      if (!families.empty()) out["families"] = json::array();
+      for (const db::FamilyRow& row : families) out["families"].push_back(family_json(row.family, device_of(row)));
       context.terminal().print(fmt::format("{}\n", out.dump(2)));
     } else {
       for (const StoredResult& result : results)
         print(context.terminal(), result, explain_ ? stored_counters(*database, result) : std::nullopt);
+      for (const db::FamilyRow& row : families)
+        context.terminal().print(family_text(row.family, device_of(row)) + "\n");
     }
   }
 

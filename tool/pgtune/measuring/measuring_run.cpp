@@ -128,6 +128,15 @@ session::SearchResult MeasuringRun::search(const Problem& problem, const space::
   });
 }
 
+session::FamilyResult MeasuringRun::search_family(const session::FamilyRequest& request,
+                                                  const space::TemplateSet& templates) {
+  if (auto known = session::stored_family(store_, request, templates, choice_.info, session_))
+    return {.family = std::move(known), .from_store = true};
+  return on_device(request.problem, [&](device::Device& device, const session::ProgressCallback& progress) {
+    return session::run_family_search(request, templates, device, store_, session_, signals().flag(), progress);
+  });
+}
+
 session::BenchResult MeasuringRun::bench(const Problem& problem, const space::TemplateSet& templates,
                                          const session::BenchRequest& request) {
   return on_device(problem, [&](device::Device& device, const session::ProgressCallback& progress) {

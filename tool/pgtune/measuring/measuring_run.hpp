@@ -22,6 +22,7 @@
 #include "tuner/device/compile_service.hpp"
 #include "tuner/device/neighbour_clocks.hpp"
 #include "tuner/session/bench_session.hpp"
+#include "tuner/session/family/family_search.hpp"
 
 namespace pgtune::tool {
 
@@ -64,6 +65,8 @@ class MeasuringRun {
   /// Each opens the GPU if it is not open, and shows the progress. Throw CommandError. A search with a stored answer
   /// opens no GPU.
   [[nodiscard]] session::SearchResult search(const Problem& problem, const space::TemplateSet& templates);
+  [[nodiscard]] session::FamilyResult search_family(const session::FamilyRequest& request,
+                                                    const space::TemplateSet& templates);
   /// Whether it resumes an earlier search.
   [[nodiscard]] bool is_begun(const Problem& problem, const space::TemplateSet& templates);
   [[nodiscard]] session::BenchResult bench(const Problem& problem, const space::TemplateSet& templates,

@@ -16,6 +16,26 @@ void append_once(std::vector<Problem>& problems, const Problem& problem) {
   if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
 }
 
+void append_once(std::vector<ShapeRange>& ranges, const ShapeRange& range) {
+  const auto is_same = [&](const ShapeRange& other) {
+    return other.shape == range.shape && other.first_m == range.first_m;
+  };
+  if (std::none_of(ranges.begin(), ranges.end(), is_same)) ranges.push_back(range);
+}
+
+/// Throws CommandError (usage) if there is a range of M.
+std::vector<Problem> without_ranges(const std::vector<ShapeRange>& ranges) {
+  std::vector<Problem> problems;
+  for (const ShapeRange& range : ranges) {
+    if (range.first_m)
+      throw CommandError(ErrorKind::kUsage, fmt::format("'{}..{}' is a range of M, which 'pgtune search' takes. Give "
+                                                        "one M.",
+                                                        *range.first_m, range.shape.shape()));
+    problems.push_back(range.shape);
+  }
+  return problems;
+}
+
 /// Dtypes with results usually of another type, which may be float32.
 std::vector<std::string_view> dtypes_with_float32_choice() {
   std::vector<std::string_view> words;
@@ -137,37 +157,51 @@ Problem ProblemOptions::complete(const ListedShape& listed) const {
   shape.lda = parse_count("--lda", lda_, 0);
   shape.ldb = parse_count("--ldb", ldb_, 0);
   shape.ldc = parse_count("--ldc", ldc_, 0);
+  if (listed.first_m && listed.layout.value_or(layout_).starts_with('t') && shape.lda == 0)
+    throw CommandError(ErrorKind::kUsage,
+                       "rows of a transposed A are M long, and M is a range. Give their pitch with --lda.");
   return value_or_throw(with_default_strides(value_or_throw(with_layout(shape, listed.layout.value_or(layout_)))));
 }
 
 std::vector<Problem> ProblemOptions::problems_of_file(const std::string& file) const {
-  std::vector<Problem> problems;
+  return without_ranges(ranges_of_file(file));
+}
+
+std::vector<ShapeRange> ProblemOptions::ranges_of_file(const std::string& file) const {
+  std::vector<ShapeRange> ranges;
   for (const ListedShape& shape : parse_shape_list(read_shape_list(file), file)) {
     try {
-      append_once(problems, complete(shape));
+      append_once(ranges, {complete(shape), shape.first_m});
     } catch (const CommandError& error) {
       throw CommandError(error.kind(), fmt::format("{}:{}: {}", file, shape.line, error.what()));
     }
   }
-  if (problems.empty())
+  if (ranges.empty())
     throw CommandError(ErrorKind::kUsage,
                        fmt::format("no shape in '{}'. Write one shape a line, such as 4096x4096x4096.", file));
-  return problems;
+  return ranges;
 }
 
-std::vector<Problem> ProblemOptions::problems() const {
-  if (operation() != nullptr) return operation_problems();
+std::vector<Problem> ProblemOptions::problems() const { return without_ranges(ranges()); }
+
+std::vector<ShapeRange> ProblemOptions::ranges() const {
+  std::vector<ShapeRange> ranges;
+  if (operation() != nullptr) {
+    for (Problem& problem : operation_problems()) ranges.push_back({std::move(problem)});
+    return ranges;
+  }
   if (!sizes_.empty() || !sizes_file_.empty())
     throw CommandError(ErrorKind::kUsage, "--size is for another operation than GEMM. Name it with --operation.");
-  std::vector<Problem> problems;
-  for (const std::string& shape : shapes_)
-    append_once(problems, complete({.problem = value_or_throw(parse_shape(shape))}));
-  if (!shapes_file_.empty()) {
-    for (const Problem& problem : problems_of_file(shapes_file_)) append_once(problems, problem);
+  for (const std::string& shape : shapes_) {
+    const ShapeRange range = value_or_throw(parse_shape_range(shape));
+    append_once(ranges, {complete({.problem = range.shape, .first_m = range.first_m}), range.first_m});
   }
-  if (problems.empty())
+  if (!shapes_file_.empty()) {
+    for (const ShapeRange& range : ranges_of_file(shapes_file_)) append_once(ranges, range);
+  }
+  if (ranges.empty())
     throw CommandError(ErrorKind::kUsage, "no shape given. Add --shape MxNxK, for example --shape 4096x4096x4096.");
-  return problems;
+  return ranges;
 }
 
 std::vector<Problem> ProblemOptions::problems(std::string_view default_shape) const {

@@ -35,6 +35,8 @@ class ProblemOptions {
   /// The requested problems, each once, in the given order. Throws CommandError (usage): no shape, or an invalid one,
   /// with the line number if it came from a file.
   [[nodiscard]] std::vector<Problem> problems() const;
+  /// The same, of which some may be ranges of M.
+  [[nodiscard]] std::vector<ShapeRange> ranges() const;
   /// The same, with `default_shape` if no shape is given; the other options apply to it.
   [[nodiscard]] std::vector<Problem> problems(std::string_view default_shape) const;
   /// The problems of a file in the format of --shapes that another option names; options of a problem fill in what its
@@ -46,6 +48,7 @@ class ProblemOptions {
  private:
   /// Applies the options; types, layout and so on from a file's line take precedence.
   [[nodiscard]] Problem complete(const ListedShape& shape) const;
+  [[nodiscard]] std::vector<ShapeRange> ranges_of_file(const std::string& file) const;
   void add_operation_to(CommandLine& app);
   [[nodiscard]] std::vector<Problem> operation_problems() const;
 

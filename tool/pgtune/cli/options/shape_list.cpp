@@ -28,8 +28,9 @@ std::vector<std::string> words_of(std::string_view line) {
 
 /// Precondition: there are words.
 Result<ListedShape> parse_words(const std::vector<std::string>& words) {
-  TRY_ASSIGN(auto problem, parse_shape(words.front()));
-  ListedShape shape{.problem = problem};
+  TRY_ASSIGN(const auto range, parse_shape_range(words.front()));
+  const Problem& problem = range.shape;
+  ListedShape shape{.problem = problem, .first_m = range.first_m};
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "out" && i + 1 < words.size() && !shape.output) {

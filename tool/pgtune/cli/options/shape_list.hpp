@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A file of shapes: one per line; blank lines and text after '#' are ignored. Types, layout, epilogue and batch may
-// follow a shape in the words of a problem's title: "4096x4096x4096 bf16 nt out f32 epilogue bias+gelu batch 8".
+// follow a shape in the words of a problem's title: "4096x4096x4096 bf16 nt out f32 epilogue bias+gelu batch 8". M may
+// be a range: "1..8192x4096x4096".
 #pragma once
 
 #include <optional>
@@ -17,7 +18,8 @@ inline constexpr std::size_t kMaxShapes = 10'000;
 
 struct ListedShape {
   int line = 0;
-  Problem problem = {};  ///< from parse_shape(): M, N and K
+  Problem problem = {};                      ///< from parse_shape_range(): M, N and K
+  std::optional<std::int64_t> first_m = {};  ///< of a range of M
   std::optional<Dtype> dtype = {};
   std::optional<ElementType> output = {};
   std::optional<Epilogue> epilogue = {};

@@ -71,7 +71,8 @@ std::string work_text(const Progress& progress, const Parts& parts) {
 }
 
 std::string shown_text(const Progress& progress, const Parts& parts) {
-  std::string text = parts.shape ? progress.problem.shape() + ": " : "";
+  std::string text = progress.part.empty() ? "" : progress.part + ", ";
+  if (parts.shape) text += progress.problem.shape() + ": ";
   text += work_text(progress, parts) + best_text(progress, parts);
   if (progress.remaining_s && parts.remaining) text += fmt::format("; {} left", duration_text(*progress.remaining_s));
   return text;

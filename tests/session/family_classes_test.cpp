@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Which M of a family are measured.
+#include "tuner/session/family/classes.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pgtune::session {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// One variant with these facts at each M.
+std::vector<std::int64_t> tops(std::int64_t first, std::int64_t last,
+                               const std::function<space::VariantFacts(std::int64_t)>& facts) {
+  return class_tops(first, last, [&](std::int64_t m) { return std::vector{facts(m)}; });
+}
+
+space::VariantFacts same(std::int64_t /*m*/) { return {true, 1, 100}; }
+
+TEST(ClassTops, WhereNothingChangesTheyAreAGrid) {
+  const auto grid = tops(5, 16384, same);
+  EXPECT_EQ(grid.size(), 8U + 12U + 124U + 64U);
+  EXPECT_THAT(std::vector(grid.begin(), grid.begin() + 10), ElementsAre(8, 16, 24, 32, 40, 48, 56, 64, 80, 96));
+  EXPECT_THAT(std::vector(grid.end() - 3, grid.end()), ElementsAre(16128, 16256, 16384));
+  EXPECT_THAT(tops(300, 400, same), ElementsAre(320, 384, 400));
+  EXPECT_THAT(tops(1, 12, same), ElementsAre(1, 2, 4, 8, 12));
+  EXPECT_THAT(tops(7, 7, same), ElementsAre(7));
+}
+
+TEST(ClassTops, AreAlsoWhereTilesEnd) {
+  const auto tiles_of_100 = [](std::int64_t m) {
+    return space::VariantFacts{true, 1, 1000.0 * static_cast<double>(ceil_div(m, 100))};
+  };
+  EXPECT_THAT(tops(260, 520, tiles_of_100), ElementsAre(300, 320, 384, 400, 448, 500, 512, 520));
+}
+
+TEST(ClassTops, AreAlsoWhereLegalityOrBuildChanges) {
+  const auto window = [](std::int64_t m) { return space::VariantFacts{m > 16 && m <= 29, 1, 100}; };
+  EXPECT_THAT(tops(5, 40, window), ElementsAre(8, 16, 24, 29, 32, 40));
+  const auto edges = [](std::int64_t m) { return space::VariantFacts{true, m % 8 == 0 ? 2U : 1U, 100}; };
+  EXPECT_THAT(tops(5, 20, edges), ElementsAre(7, 8, 15, 16, 20));
+}
+
+TEST(ClassTops, CostsThatGrowSlowlyMakeNone) {
+  const auto slowly = [](std::int64_t m) { return space::VariantFacts{true, 1, 1e6 + 500.0 * static_cast<double>(m)}; };
+  EXPECT_EQ(tops(1025, 2048, slowly).size(), 16U);
+}
+
+TEST(Anchors, SpanTheRange) {
+  EXPECT_THAT(anchors(1, 8192), ElementsAre(1, 8, 64, 256, 512, 1024, 2048, 8192));
+  EXPECT_THAT(anchors(1, 1), ElementsAre(1));
+  EXPECT_THAT(anchors(100, 150), ElementsAre(100, 150));
+  EXPECT_THAT(anchors(50, 700), ElementsAre(50, 256, 700)) << "64 and 512 are too near to the ends";
+  EXPECT_THAT(anchors(1024, 100'000), ElementsAre(1024, 2048, 8192, 32768, 100'000));
+}
+
+TEST(Probes, AreDrawnFromWhatWasNotUsed) {
+  std::vector<std::int64_t> used;
+  for (std::int64_t m = 1; m <= 8192; ++m) {
+    if (m % 3 != 0) used.push_back(m);
+  }
+  const auto drawn = draw_probes(1, 8192, 16, used, 1);
+  EXPECT_EQ(drawn.size(), 16U);
+  EXPECT_TRUE(std::is_sorted(drawn.begin(), drawn.end()));
+  for (const std::int64_t m : drawn) EXPECT_EQ(m % 3, 0) << m;
+  EXPECT_EQ(draw_probes(1, 8192, 16, used, 1), drawn);
+  EXPECT_NE(draw_probes(1, 8192, 16, used, 2), drawn);
+}
+
+TEST(Probes, AreLogUniform) {
+  const auto drawn = draw_probes(1, 65536, 200, {}, 3);
+  const auto below = std::count_if(drawn.begin(), drawn.end(), [](std::int64_t m) { return m <= 256; });
+  // Each small M is drawn once at most, so that fewer than half lie below the middle of the logarithms.
+  EXPECT_GT(below, 60);
+  EXPECT_LT(below, 110);
+}
+
+TEST(Probes, ThereMayBeFewerM) {
+  EXPECT_THAT(draw_probes(1, 4, 8, std::vector<std::int64_t>{2, 4}, 1), ElementsAre(1, 3));
+  EXPECT_THAT(draw_probes(5, 5, 8, std::vector<std::int64_t>{5}, 1), ElementsAre());
+  EXPECT_THAT(draw_probes(1, 100, 0, {}, 1), ElementsAre());
+}
+
+}  // namespace
+}  // namespace pgtune::session

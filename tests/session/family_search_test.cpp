@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// Whole searches of families on the scripted device.
+#include "tuner/session/family/family_search.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "test_search.hpp"
+
+namespace pgtune::session {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+/// Tiles of 16 * A rows.
+space::TemplateDefinition tiled_template() {
+  space::TemplateDefinition definition = test_template({"M <= 2048 || A > 2"});
+  const auto expression = [](const char* text) { return space::Expression::parse(text).value(); };
+  definition.cost = space::CostModel{{}, expression("100 * ceil_div(M, 16 * A) * (A + 2) * (B == 3 ? 10 : 11)")};
+  return definition;
+}
+
+/// As the cost says; B = 3 is 10 % faster than the others.
+double time_of(const Variant& variant, std::int64_t m) {
+  const std::int64_t a = parameter(variant, "A");
+  return 1e-6 * static_cast<double>((m + 16 * a - 1) / (16 * a) * (a + 2)) * (parameter(variant, "B") == 3 ? 1 : 1.1);
+}
+
+struct TestFamily {
+  TestSearch search;
+  FamilyRequest request;
+  FakeDevice* device = nullptr;
+
+  TestFamily() {
+    search.definition = tiled_template();
+    request.problem = parse_shape("4096x256x256").and_then(with_default_strides).value();
+    request.kernels = 8;
+    request.probes = 3;
+    search.plan = [this](const Variant& variant) {
+      Script script;
+      script.time_s = time_of(variant, device->prepare_request.problem.m);
+      return script;
+    };
+  }
+  Result<FamilyResult> run(FakeDevice& on) {
+    device = &on;
+    return run_family_search(
+        request, search.definition, on, search.store, search.options, search.stop,
+        [this](const Progress& update) { search.progress.push_back(update); }, search.clock(on));
+  }
+};
+
+TEST(FamilySearch, CoversItsRangeWithGoodKernels) {
+  TestFamily test;
+  auto device = test.search.device();
+  const auto result = test.run(device);
+  ASSERT_TRUE(result) << result.error().text();
+  ASSERT_TRUE(result->family);
+  const Family& family = *result->family;
+  ASSERT_TRUE(family.validate());
+  EXPECT_LE(family.kernels.size(), 8U);
+  EXPECT_EQ(family.first_m, 1);
+  EXPECT_EQ(family.last_m(), 4096);
+  EXPECT_GT(result->classes, 20U);
+  for (const std::int64_t m : {1, 16, 17, 100, 1000, 2048, 2049, 4096}) {
+    const Variant& kernel = family.kernels.at(static_cast<std::size_t>(family.interval_of(m).kernel)).variant;
+    EXPECT_EQ(parameter(kernel, "B"), 3) << m;
+    double best = 1;
+    for (std::int64_t a = m <= 2048 ? 1 : 3; a <= 8; ++a)
+      best = std::min(best, time_of({"fake", {{"A", a}, {"B", std::int64_t{3}}}}, m));
+    EXPECT_LE(time_of(kernel, m), 1.1 * best) << m << " " << kernel.key();
+    if (m > 2048) {
+      EXPECT_GT(parameter(kernel, "A"), 2);
+    }
+  }
+  ASSERT_EQ(test.search.store.families.size(), 1U);
+  EXPECT_EQ(test.search.store.families.front(), family);
+}
+
+TEST(FamilySearch, ProbesAreSearchedAsIfThereWereNoFamily) {
+  TestFamily test;
+  auto device = test.search.device();
+  const auto result = test.run(device);
+  ASSERT_TRUE(result && result->family);
+  ASSERT_EQ(result->family->probes.size(), 3U);
+  for (const FamilyProbe& probe : result->family->probes) {
+    EXPECT_NEAR(probe.best_s, time_of(probe.best.variant, probe.m), 1e-2 * probe.best_s) << probe.m;
+    EXPECT_GT(probe.baseline_first_s, 0);
+    EXPECT_GT(probe.baseline_best_s, 0);
+    EXPECT_GT(probe.loss(), -0.01);
+    EXPECT_LT(probe.loss(), 0.2);
+    StoreKey key{result->family->at(probe.m), test.search.definition, device.device_info, {}};
+    EXPECT_TRUE(test.search.store.answer(key, Boards::kThisOne)) << "it answers a search of that M, too";
+    EXPECT_EQ(test.search.store.trials(key).size(), static_cast<std::size_t>(kSpace));
+  }
+}
+
+TEST(FamilySearch, AnswersNoSingleM) {
+  TestFamily test;
+  test.request.probes = 0;
+  auto device = test.search.device();
+  const auto result = test.run(device);
+  ASSERT_TRUE(result && result->family);
+  EXPECT_TRUE(result->family->probes.empty());
+  for (const std::int64_t m : {1, 8, 64, 4096}) {
+    StoreKey key{result->family->at(m), test.search.definition, device.device_info, {}};
+    EXPECT_FALSE(test.search.store.answer(key, Boards::kThisOne));
+    EXPECT_TRUE(test.search.store.trials(key).empty());
+    key.kind = SessionKind::kFamily;
+    EXPECT_FALSE(test.search.store.trials(key).empty());
+  }
+}
+
+/// Variants with B = 3, which are the fastest, have no order; of the others A decides.
+space::SumOrder orders_by_a() {
+  const auto expression = [](const char* text) { return space::Expression::parse(text).value(); };
+  return {.when = expression("B != 3"),
+          .words = {{.when = expression("A < 5"), .texts = {"plain"}},
+                    {.when = expression("A >= 5"), .texts = {"plain, of ", " rows"}, .numbers = {expression("16")}},
+                    {.when = expression("A == 8"), .texts = {"in turn"}}}};
+}
+
+TEST(FamilySearch, OneOrderOfSumsServesEveryM) {
+  TestFamily test;
+  test.request.one_order = true;
+  test.request.probes = 1;
+  test.search.definition.sum_order = orders_by_a();
+  auto device = test.search.device();
+  const auto result = test.run(device);
+  ASSERT_TRUE(result) << result.error().text();
+  ASSERT_TRUE(result->family);
+  EXPECT_EQ(result->family->sum_order, "plain");
+  for (const FamilyKernel& kernel : result->family->kernels) {
+    EXPECT_NE(parameter(kernel.variant, "B"), 3);
+    EXPECT_LT(parameter(kernel.variant, "A"), 5);
+  }
+  EXPECT_EQ(parameter(result->family->probes.at(0).best.variant, "B"), 3) << "the plain search has all variants";
+  test.request.one_order = false;
+  test.request.probes = 0;
+  auto second = test.search.device();
+  const auto free = test.run(second);
+  ASSERT_TRUE(free && free->family);
+  EXPECT_FALSE(free->from_store);
+  EXPECT_EQ(free->family->sum_order, "");
+}
+
+TEST(FamilySearch, WithoutAnOrderForEveryMThereIsNone) {
+  TestFamily test;
+  test.request.one_order = true;
+  const auto refused_with = [&] {
+    auto device = test.search.device();
+    const auto result = test.run(device);
+    return result ? "" : result.error().text();
+  };
+  const auto expression = [](const char* text) { return space::Expression::parse(text).value(); };
+  test.search.definition.sum_order =
+      space::SumOrder{.words = {{.when = expression("M < 3000"), .texts = {"plain"}},
+                                {.when = expression("M >= 3000"), .texts = {"plain, late"}}}};
+  EXPECT_THAT(refused_with(), HasSubstr("no kernels that add in one order serve every M"));
+  test.search.definition.sum_order->words.resize(1);
+  EXPECT_THAT(refused_with(), HasSubstr("no variant of fake with a plain order of sums is legal for 4096x256x256"));
+  test.search.definition.sum_order.reset();
+  EXPECT_THAT(refused_with(), HasSubstr("no variant of fake with a plain order of sums is legal"));
+}
+
+TEST(FamilySearch, IsAnsweredByTheStore) {
+  TestFamily test;
+  auto first = test.search.device();
+  ASSERT_TRUE(test.run(first));
+  auto second = test.search.device();
+  const auto again = test.run(second);
+  ASSERT_TRUE(again && again->family);
+  EXPECT_TRUE(again->from_store);
+  EXPECT_EQ(second.prepared, 0);
+  test.request.probes = 4;
+  auto third = test.search.device();
+  const auto more = test.run(third);
+  ASSERT_TRUE(more && more->family);
+  EXPECT_FALSE(more->from_store);
+  EXPECT_EQ(more->family->probes.size(), 4U);
+  test.request.first_m = 2;
+  test.request.probes = 0;
+  auto fourth = test.search.device();
+  const auto other = test.run(fourth);
+  ASSERT_TRUE(other && other->family);
+  EXPECT_FALSE(other->from_store);
+}
+
+TEST(FamilySearch, ResumesWithoutMeasuringAgain) {
+  TestFamily straight, test;
+  straight.request.probes = test.request.probes = 0;
+  auto whole = straight.search.device();
+  const auto expected = straight.run(whole);
+  ASSERT_TRUE(expected && expected->family);
+
+  auto first = test.search.device();
+  first.after_trial = [&] { test.search.stop = first.trials.size() == 150; };
+  const auto stopped = test.run(first);
+  ASSERT_TRUE(stopped);
+  EXPECT_TRUE(stopped->interrupted);
+  EXPECT_FALSE(stopped->family);
+  EXPECT_TRUE(test.search.store.families.empty());
+  test.search.stop = false;
+  auto second = test.search.device();
+  const auto resumed = test.run(second);
+  ASSERT_TRUE(resumed && resumed->family);
+  EXPECT_EQ(resumed->family->kernels, expected->family->kernels);
+  EXPECT_LT(second.trials.size(), whole.trials.size() - 100);
+}
+
+TEST(FamilySearch, SettlesWhereSamplesMeetThePowerCap) {
+  TestFamily test;
+  test.request.probes = 0;
+  auto device = test.search.device();
+  std::set<std::size_t> contenders;
+  device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    if (request.stage != Stage::kRace) return;
+    contenders.insert(request.contenders.size());
+    EXPECT_GT(request.settle_s, 0);
+    if (request.contenders.empty() || device.prepare_request.problem.m < 100) return;
+    for (std::size_t i = 0; i < report.samples.size(); ++i) {
+      if (!report.samples[i]) continue;
+      // B = 3 draws so much power that it falls behind B = 2, which is behind it by cycles.
+      const auto& built = std::get<protocol::BuiltVariant>(request.contenders[i]);
+      report.samples[i]->power_cap_s = report.samples[i]->time_s;
+      if (parameter(built.variant, "B") == 3) report.samples[i]->time_s *= 1.3;
+    }
+  };
+  const auto result = test.run(device);
+  ASSERT_TRUE(result) << result.error().text();
+  ASSERT_TRUE(result->family);
+  EXPECT_THAT(contenders, Contains(1U));
+  EXPECT_GT(*contenders.rbegin(), 2U);
+  const auto kernel_at = [&](std::int64_t m) {
+    return result->family->kernels.at(static_cast<std::size_t>(result->family->interval_of(m).kernel)).variant;
+  };
+  EXPECT_EQ(parameter(kernel_at(8), "B"), 3);
+}
+
+}  // namespace
+}  // namespace pgtune::session

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Ranges of M on the command line, with the fake worker as the GPU.
+#include "tests/tool/cli_fixture.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using nlohmann::json;
+
+class FamilyCommand : public CliTest {
+ protected:
+  Finished family(const std::vector<std::string>& more = {}) {
+    return pgtune({"search", "--template", path("tiny.json"), "--shape", "1..96x256x256", "--probes", "2"}, more);
+  }
+};
+
+TEST_F(FamilyCommand, PrintsIntervalsKernelsAndLoss) {
+  const Finished result = family();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("1..96x256x256 f32 nn on Fake GPU: "), HasSubstr("kernel"), HasSubstr("..96 "),
+                    HasSubstr("\nk1        tiny BM="), HasSubstr("probe M"), HasSubstr("\nloss      median "),
+                    HasSubstr("against a search of that M alone"), HasSubstr(" times cuBLASLt's first choice")));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("time      about "), HasSubstr(" for the kernels, "), HasSubstr("2 probes")));
+  expect_80_columns(result.out);
+  const Finished again = family();
+  EXPECT_EQ(again.out, result.out);
+  EXPECT_THAT(again.err, HasSubstr("Answered from the database; --force measures again."));
+  const Finished shown = pgtune({"show", "--shape", "50x256x256"});
+  EXPECT_EQ(shown.exit_code, 0);
+  EXPECT_EQ(shown.out, result.out + "\n");
+  EXPECT_EQ(pgtune({"show", "--shape", "97x256x256"}).exit_code, 1);
+  EXPECT_EQ(pgtune({"db", "check"}).exit_code, 0);
+}
+
+TEST_F(FamilyCommand, JsonHasTheFamilyAndItsLoss) {
+  const Finished result = family({"--json", "--kernels", "2"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json object = json::parse(result.out);
+  const json& family = object.at("family");
+  EXPECT_EQ(family.at("first_m"), 1);
+  EXPECT_EQ(family.at("problem").at("m"), 96);
+  EXPECT_LE(family.at("kernels").size(), 2U);
+  EXPECT_EQ(family.at("intervals").back().at("last_m"), 96);
+  EXPECT_EQ(family.at("probes").size(), 2U);
+  EXPECT_GE(object.at("loss").at("largest").get<double>(), object.at("loss").at("median").get<double>());
+  EXPECT_NEAR(object.at("loss").at("unproven_share").get<double>(), 0.776, 0.001);
+  EXPECT_GT(object.at("baseline_first").at("mean").get<double>(), 0);
+  const json shown = json::parse(pgtune({"show", "--json"}).out);
+  EXPECT_EQ(shown.at("families").at(0).at("family"), family);
+}
+
+TEST_F(FamilyCommand, ADryRunTellsClassesAndTime) {
+  const Finished result = family({"--dry-run"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("1..96x256x256 f32 nn\n"), HasSubstr("\nanchors   M of 1, 8, 96: 24 variants each\n"),
+                    HasSubstr("\nclasses   "), HasSubstr("\ntime      about ")));
+  EXPECT_EQ(requests("trial"), 0);
+  const json plan = json::parse(family({"--dry-run", "--json"}).out);
+  EXPECT_EQ(plan.at("anchors"), (json::array({1, 8, 96})));
+  EXPECT_EQ(plan.at("class_tops").back(), 96);
+}
+
+TEST_F(FamilyCommand, RangesComeFromFilesToo) {
+  write("shapes.txt", "1..24x256x256\n1..16x256x128\n");
+  const Finished result =
+      pgtune({"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt")}, {"--probes", "0", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json object = json::parse(result.out);
+  ASSERT_EQ(object.at("results").size(), 2U);
+  EXPECT_EQ(object.at("results").at(1).at("family").at("problem").at("m"), 16);
+  EXPECT_EQ(object.at("results").at(1).at("loss"), nullptr);
+}
+
+TEST_F(FamilyCommand, SaysWhatARangeCannotDo) {
+  const std::string range = "1..8x64x64", tiny = path("tiny.json");
+  for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"bench", "--shape", range}, "'1..8x64x64' is a range of M, which 'pgtune search' takes"},
+           {{"search", "--template", tiny, "--shape", range, "--layout", "tn"}, "Give their pitch with --lda"},
+           {{"search", "--template", tiny, "--shape", "8x64x64", "--probes", "3"}, "--probes is for a range of M"},
+           {{"search", "--template", tiny, "--shape", "8x64x64", "--batch-invariant"},
+            "--batch-invariant is for a range"},
+           {{"search", "--template", tiny, "--shape", range, "--counters"}, "--counters is for single shapes"},
+           {{"search", "--template", tiny, "--shape", range, "--shape", "8x64x64"}, "searched separately"},
+           {{"search", "--template", tiny, "--shape", range, "--shape", "2..8x64x64"},
+            "two ranges of M that end alike"},
+           {{"search", "--template", tiny, "--shape", range, "--batch-invariant"}, "with a plain order of sums"}}) {
+    const Finished refused = pgtune(arguments);
+    EXPECT_EQ(refused.exit_code, 2) << message;
+    EXPECT_THAT(refused.err, HasSubstr(message));
+  }
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

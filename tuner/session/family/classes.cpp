@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/family/classes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <random>
+#include <set>
+
+namespace pgtune::session {
+namespace {
+
+constexpr std::int64_t kFineStep = 8, kFineUpTo = 512, kCoarseStep = 64;
+
+/// Of the classes' grid: from a multiple of it to the next, m is above the first.
+std::int64_t step_at(std::int64_t m) {
+  constexpr std::int64_t kCoarsestUpTo = 8192;
+  if (m <= 2) return 1;
+  if (m <= 8) return m <= 4 ? 2 : 4;
+  if (m <= 64) return 8;
+  if (m <= 256) return 16;
+  std::int64_t step = kCoarseStep;
+  for (std::int64_t end = kCoarsestUpTo; m > end; end *= 2) step *= 2;
+  return step;
+}
+
+bool differ(const space::VariantFacts& a, const space::VariantFacts& b) {
+  if (a.legal != b.legal || a.build != b.build) return true;
+  return std::abs(a.clocks - b.clocks) > kSameCost * std::max(a.clocks, b.clocks);
+}
+
+class BreakFinder {
+ public:
+  explicit BreakFinder(const FactsAt& facts) : facts_(facts) {}
+
+  /// Adds the M in from..to-1 after which something changes.
+  void add(std::int64_t from, std::int64_t to) {
+    if (from >= to || std::equal(at(from).begin(), at(from).end(), at(to).begin(), std::not_fn(differ))) return;
+    if (to == from + 1) {
+      breaks_.push_back(from);
+      return;
+    }
+    const std::int64_t middle = from + (to - from) / 2;
+    add(from, middle);
+    add(middle, to);
+    known_.erase(middle);
+  }
+  [[nodiscard]] std::vector<std::int64_t> take() && { return std::move(breaks_); }
+
+ private:
+  const std::vector<space::VariantFacts>& at(std::int64_t m) {
+    const auto known = known_.find(m);
+    return known != known_.end() ? known->second : known_.emplace(m, facts_(m)).first->second;
+  }
+
+  const FactsAt& facts_;
+  std::map<std::int64_t, std::vector<space::VariantFacts>> known_;
+  std::vector<std::int64_t> breaks_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> class_tops(std::int64_t first, std::int64_t last, const FactsAt& facts) {
+  std::set<std::int64_t> looked_at{first, last};
+  for (std::int64_t m = kFineStep; m < last; m += m < kFineUpTo ? kFineStep : kCoarseStep) {
+    if (m >= first) looked_at.insert({m, m + 1});
+  }
+  BreakFinder breaks(facts);
+  for (auto to = std::next(looked_at.begin()); to != looked_at.end(); ++to) breaks.add(*std::prev(to), *to);
+  const std::vector<std::int64_t> found = std::move(breaks).take();
+  std::set<std::int64_t> tops(found.begin(), found.end());
+  tops.insert(last);
+  for (std::int64_t m = 1; m < last; m += step_at(m + 1)) {
+    if (m >= first) tops.insert(m);
+  }
+  return {tops.begin(), tops.end()};
+}
+
+std::vector<std::int64_t> anchors(std::int64_t first, std::int64_t last) {
+  constexpr std::array<std::int64_t, 8> kAnchors{1, 8, 64, 256, 512, 1024, 2048, 8192};
+  constexpr std::int64_t kFurther = 4;
+  std::vector<std::int64_t> out{first};
+  const auto add = [&](std::int64_t m) {
+    if (2 * m > 3 * first && 3 * m < 2 * last) out.push_back(m);
+  };
+  for (const std::int64_t m : kAnchors) add(m);
+  for (std::int64_t m = kFurther * kAnchors.back(); m < last; m *= kFurther) add(m);
+  if (last != first) out.push_back(last);
+  return out;
+}
+
+std::vector<std::int64_t> draw_probes(std::int64_t first, std::int64_t last, std::size_t count,
+                                      std::span<const std::int64_t> used, std::uint64_t seed) {
+  constexpr std::size_t kMostTries = 1000;
+  std::mt19937_64 random(seed);  // its output is fixed by the standard
+  std::set<std::int64_t> drawn;
+  const double low = std::log(static_cast<double>(first)), high = std::log(static_cast<double>(last + 1));
+  for (std::size_t i = 0; i < kMostTries * count && drawn.size() < count; ++i) {
+    const double share = static_cast<double>(random() >> 11) * 0x1p-53;
+    const auto m = std::clamp(static_cast<std::int64_t>(std::exp(low + share * (high - low))), first, last);
+    if (std::find(used.begin(), used.end(), m) == used.end()) drawn.insert(m);
+  }
+  return {drawn.begin(), drawn.end()};
+}
+
+}  // namespace pgtune::session

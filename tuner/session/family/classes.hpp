@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Which M of a family have to be measured. M fall into classes, inside which no candidate's legality, build or
+// estimated cost changes: a kernel takes about as long for all M of a class. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "tuner/space/variant_facts.hpp"
+
+namespace pgtune::session {
+
+/// Facts of the same variants at any M of a range.
+using FactsAt = std::function<std::vector<space::VariantFacts>(std::int64_t m)>;
+
+/// The last M of each class of first..last, ascending. A class ends at 1, 2, 4, multiples of 8 up to 64, of 16 up to
+/// 256, of 64 up to 8192 and of twice as many for each octave above: where tiles end that none of the given variants
+/// has. It also ends where a variant's legality or build changes from one M to the next, or its cost by more than
+/// kSameCost. Between the M that are looked at first, which are multiples of 8, from 512 on of 64, and their
+/// successors, facts are taken to change in one direction.
+[[nodiscard]] std::vector<std::int64_t> class_tops(std::int64_t first, std::int64_t last, const FactsAt& facts);
+inline constexpr double kSameCost = 0.01;
+
+/// Where many variants are measured: first, last, and between them those of 1, 8, 64, 256, 512, 1024, 2048, 8192, and
+/// four times as much each, that are not within half again of either.
+[[nodiscard]] std::vector<std::int64_t> anchors(std::int64_t first, std::int64_t last);
+
+/// So many M of first..last, log-uniform, ascending, none of `used`; fewer where there are not as many. `seed` decides.
+[[nodiscard]] std::vector<std::int64_t> draw_probes(std::int64_t first, std::int64_t last, std::size_t count,
+                                                    std::span<const std::int64_t> used, std::uint64_t seed);
+
+}  // namespace pgtune::session

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/family/family_search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "tuner/session/expected_search.hpp"
+#include "tuner/session/expected_times.hpp"
+#include "tuner/session/family/classes.hpp"
+#include "tuner/session/family/cover.hpp"
+#include "tuner/session/family/measurements.hpp"
+#include "tuner/session/family/pool.hpp"
+#include "tuner/session/search_session.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/space/estimate.hpp"
+#include "tuner/space/plan.hpp"
+#include "tuner/util/host_limits.hpp"
+
+namespace pgtune::session {
+namespace {
+
+constexpr std::size_t kClassCandidates = 24;  ///< at an anchor
+constexpr double kPoolReach = 0.10;    ///< a variant that is this near the best of an anchor is a candidate everywhere
+constexpr std::size_t kPromising = 3;  ///< of each class, that the model expects to be fastest
+constexpr std::size_t kTriedOfClass = 5;
+constexpr double kClassReach = 0.08;  ///< what is predicted to be this near the best of a class is tried there
+/// Settled beyond as many as there may be kernels.
+constexpr std::size_t kSettledToSpare = 4;
+constexpr std::size_t kSettledAt = 3;  ///< M
+
+Family family_of(const FamilyRequest& request, const SessionOptions& options) {
+  Family family;
+  family.problem = request.problem;
+  family.first_m = request.first_m;
+  family.conditions = options.conditions;
+  return family;
+}
+
+StoreKey key_of(const FamilyRequest& request, const space::TemplateSet& templates, const DeviceInfo& device,
+                const SessionOptions& options) {
+  return {request.problem, templates, device, options.conditions, SessionKind::kFamily};
+}
+
+/// The indices of the least, ascending by value.
+template <typename Values, typename Less>
+std::vector<std::size_t> least(const Values& values, std::size_t most, const Less& less) {
+  std::vector<std::size_t> indices(values.size());
+  for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = i;
+  const auto middle = indices.begin() + static_cast<std::ptrdiff_t>(std::min(most, indices.size()));
+  std::partial_sort(indices.begin(), middle, indices.end(),
+                    [&](std::size_t a, std::size_t b) { return less(values[a], values[b]); });
+  indices.erase(middle, indices.end());
+  return indices;
+}
+
+/// One accumulator takes all products in turn, in whatever kernel: what every M can have.
+bool is_plain(const std::string& order) { return order.starts_with("plain") || order.starts_with("exact"); }
+
+VariantFilter admitted(const FamilyRequest& request, const space::TemplateSet& templates, const DeviceInfo& device) {
+  if (!request.one_order) return {};
+  return [&](const Variant& variant, const Problem& problem) {
+    return is_plain(space::sum_order(templates.of(variant), variant, problem, device).value_or(""));
+  };
+}
+
+/// The admitted variants that are expected to be the fastest for one problem, without measuring it: by the predictor,
+/// or without one the cheapest of each template that has costs.
+Result<std::vector<Variant>> promising(const space::TemplateSet& templates, const Problem& problem,
+                                       const DeviceInfo& device, const SessionOptions& options,
+                                       const VariantFilter& admits, std::size_t most) {
+  std::vector<Variant> out;
+  const auto add = [&](const space::VariantList& list, const auto& values) {
+    const std::size_t end = out.size() + most;
+    for (const std::size_t i : least(values, admits ? values.size() : most, std::less<>())) {
+      if (admits && !admits(list.variants[i], problem)) continue;
+      out.push_back(list.variants[i]);
+      if (out.size() == end) return;
+    }
+  };
+  if (const auto predictor = options.predictor ? options.predictor(problem, device) : nullptr) {
+    TRY_ASSIGN(const auto list, space::legal_variants(templates, problem, device));
+    TRY_ASSIGN(const auto expected, expected_times(*predictor, templates, problem, device, list.variants));
+    add(list, expected.log_times);
+    return out;
+  }
+  for (const space::TemplateDefinition& definition : templates.definitions()) {
+    if (!definition.cost) continue;
+    TRY_ASSIGN(const auto list, space::legal_variants(definition, problem, device));
+    TRY_ASSIGN(const auto costs, space::cost_clocks(definition, list.variants, problem, device));
+    add(list, costs);
+  }
+  return out;
+}
+
+/// Rows of one order, and their places among all.
+struct RowsOfOrder {
+  std::string order;
+  std::vector<std::size_t> rows;
+  TimeTable times;
+};
+
+std::vector<RowsOfOrder> by_order(const Pool::Rows& rows) {
+  std::map<std::string, RowsOfOrder> orders;
+  for (std::size_t i = 0; i < rows.times.size(); ++i) {
+    RowsOfOrder& own = orders[rows.orders[i]];
+    own.order = rows.orders[i];
+    own.rows.push_back(i);
+    own.times.push_back(rows.times[i]);
+  }
+  std::vector<RowsOfOrder> out;
+  for (auto& [order, own] : orders) out.push_back(std::move(own));
+  return out;
+}
+
+class FamilySearch {
+ public:
+  FamilySearch(const FamilyRequest& request, const space::TemplateSet& templates, device::Device& device, Store& store,
+               const SessionOptions& options, const std::atomic<bool>& stop, const ProgressCallback& progress,
+               const Clock& clock)
+      : request_(request),
+        templates_(templates),
+        device_(device),
+        store_(store),
+        options_(options),
+        stop_(stop),
+        progress_([this, &progress](const Progress& of_part) {
+          if (!progress) return;
+          Progress whole = of_part;
+          whole.part = part_;
+          progress(whole);
+        }),
+        clock_(clock),
+        family_(family_of(request, options)),
+        measurements_(family_, templates, device, store, options, stop, progress_, clock),
+        pool_(family_, templates, device.info(), options.settled_clocks ? options.settled_clocks() : nullptr),
+        admits_(admitted(request, templates, device.info())) {}
+
+  Result<FamilyResult> run() {
+    FamilyResult out;
+    TRY_ASSIGN(plan_, plan_family(request_, templates_, device_.info(), options_));
+    out.classes = plan_.tops.size();
+    TRY(explore_anchors());
+    TRY(add_promising());
+    TRY(screen_classes());
+    TRY(settle_kernels());
+    if (!stop_) {
+      TRY(choose());
+      TRY(measure_probes());
+      store_.save_family(key_of(request_, templates_, device_.info(), options_), family_, options_.seed,
+                         options_.command_line);
+      out.family = family_;
+    }
+    out.interrupted = stop_;
+    return out;
+  }
+
+ private:
+  /// Many variants at few M; what is fast at one of them may become a kernel.
+  Result<void> explore_anchors() {
+    for (const std::int64_t m : plan_.anchors) {
+      if (stop_) return {};
+      part_ = fmt::format("anchor {} of {}", used_.size() + 1, plan_.anchors.size());
+      TRY_ASSIGN(auto measured, measurements_.explore(m, kExplored, admits_));
+      used_.insert(m);
+      if (measured.tried.empty()) continue;
+      const auto cycles = [](const Tried& one) { return one.time_s * std::max(one.clock_hz, 1.0); };
+      double best = cycles(measured.tried.front());
+      for (const Tried& one : measured.tried) best = std::min(best, cycles(one));
+      std::erase_if(measured.tried, [&](const Tried& one) { return cycles(one) > (1 + kPoolReach) * best; });
+      pool_.take(m, measured);
+    }
+    return {};
+  }
+
+  /// What is expected to be fastest in each class joins the candidates, and is built.
+  Result<void> add_promising() {
+    constexpr std::size_t kAtATime = 4;  // the expectation has threads of its own
+    std::vector<Result<std::vector<Variant>>> found(plan_.tops.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+      for (std::size_t i = next++; i < found.size() && !stop_; i = next++)
+        found[i] = promising(templates_, family_.at(plan_.tops[i]), device_.info(), options_, admits_, kPromising);
+    };
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < std::min(kAtATime, usable_cores()); ++i) threads.push_back(std::jthread(work));
+    work();
+    threads.clear();  // joins
+    if (stop_) return {};
+    std::vector<std::pair<std::int64_t, Variant>> wanted;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (!found[i]) return tl::unexpected<Error>(std::move(found[i].error()));
+      for (const Variant& variant : *found[i]) {
+        const std::size_t known = pool_.size();
+        promising_[plan_.tops[i]].push_back(pool_.add(variant));
+        if (pool_.size() > known) wanted.emplace_back(plan_.tops[i], variant);
+      }
+    }
+    return measurements_.build(wanted);
+  }
+
+  /// What is worth trying at the last M of a class: what is predicted to be near the best, from where it was measured,
+  /// and of the model's choice what was measured nowhere yet.
+  std::vector<Variant> worth_trying(std::int64_t m) {
+    std::vector<std::pair<double, std::size_t>> predicted;
+    for (std::size_t i = 0; i < pool_.size(); ++i) {
+      if (const auto time_s = pool_.time_s(i, m)) predicted.emplace_back(*time_s, i);
+    }
+    std::sort(predicted.begin(), predicted.end());
+    std::vector<Variant> out;
+    for (const auto& [time_s, i] : predicted) {
+      if (out.size() == kTriedOfClass || time_s > (1 + kClassReach) * predicted.front().first) break;
+      out.push_back(pool_.variant(i));
+    }
+    for (const std::size_t i : promising_[m]) {
+      if (pool_.measured(i).cycles.empty() && pool_.facts(i, m).legal) out.push_back(pool_.variant(i));
+    }
+    return out;
+  }
+
+  Result<void> screen_classes() {
+    std::size_t number = 0;
+    for (const std::int64_t m : plan_.tops) {
+      if (stop_) return {};
+      part_ = fmt::format("class {} of {}", ++number, plan_.tops.size());
+      const std::vector<Variant> variants = worth_trying(m);
+      if (variants.empty()) continue;
+      TRY_ASSIGN(const auto measured, measurements_.screen(m, variants));
+      used_.insert(m);
+      pool_.take(m, measured);
+    }
+    return {};
+  }
+
+  /// At the power cap cycles are not all: the kernels that would be chosen get settled samples at some M.
+  Result<void> settle_kernels() {
+    std::vector<std::int64_t> capped;
+    for (const std::int64_t m : plan_.anchors) {
+      if (pool_.is_capped(m)) capped.push_back(m);
+    }
+    if (stop_ || capped.empty()) return {};
+    const Pool::Rows rows = pool_.rows(plan_.tops, false);
+    const auto chosen =
+        choose_kernels(rows.times, class_weights(family_.first_m, plan_.tops), request_.kernels + kSettledToSpare);
+    std::set<std::int64_t> at{capped.front(), capped[capped.size() / 2], capped.back()};
+    static_assert(kSettledAt == 3);
+    part_ = "settled samples of kernels";
+    for (const std::int64_t m : at) {
+      if (stop_) return {};
+      std::vector<Variant> variants;
+      for (const std::size_t row : chosen) {
+        const std::size_t i = rows.variants[row];
+        if (pool_.facts(i, m).legal && std::find(variants.begin(), variants.end(), pool_.variant(i)) == variants.end())
+          variants.push_back(pool_.variant(i));
+      }
+      if (variants.empty()) continue;
+      TRY_ASSIGN(const auto measured, measurements_.settle(m, variants));
+      pool_.take(m, measured);
+    }
+    return {};
+  }
+
+  /// Kernels and intervals. Each kernel's legality, build and order are then looked at for every M of its intervals;
+  /// where they change inside a class, it does not serve that class.
+  Result<void> choose() {
+    Pool::Rows rows = pool_.rows(plan_.tops, true);
+    while (true) {
+      TRY_ASSIGN(auto chosen, choose_rows(rows));
+      if (drop_changing(rows, chosen.intervals)) continue;
+      if (request_.one_order) family_.sum_order = chosen.order;
+      take(rows, chosen.intervals);
+      return {};
+    }
+  }
+
+  struct Chosen {
+    std::string order;
+    std::vector<CoverInterval> intervals;  ///< of all rows
+  };
+  /// Of all rows; or of those of one plain order, the one that loses least.
+  Result<Chosen> choose_rows(const Pool::Rows& rows) {
+    const std::vector<double> weights = class_weights(family_.first_m, plan_.tops);
+    if (!request_.one_order) {
+      TRY_ASSIGN(auto intervals, cover(rows.times, choose_kernels(rows.times, weights, request_.kernels)));
+      return Chosen{{}, std::move(intervals)};
+    }
+    std::optional<Chosen> best;
+    double least_s = 0;
+    for (const RowsOfOrder& own : by_order(rows)) {
+      if (!is_plain(own.order)) continue;
+      auto intervals = cover(own.times, choose_kernels(own.times, weights, request_.kernels));
+      if (!intervals) continue;
+      double log_s = 0;
+      std::size_t next = 0;
+      for (CoverInterval& interval : *intervals) {
+        for (; next <= interval.last_class; ++next)
+          log_s += weights[next] * std::log(*own.times[interval.kernel][next]);
+        interval.kernel = own.rows[interval.kernel];
+        if (interval.spare) interval.spare = own.rows[*interval.spare];
+      }
+      if (best && log_s >= least_s) continue;
+      least_s = log_s;
+      best = Chosen{own.order, std::move(*intervals)};
+    }
+    if (!best)
+      return fail(ErrorKind::kUsage,
+                  fmt::format("{}: no kernels that add in one order serve every M", family_.title()));
+    return std::move(*best);
+  }
+
+  /// Whether some kernel changes within a class that it should serve: it is taken from the table there.
+  bool drop_changing(Pool::Rows& rows, const std::vector<CoverInterval>& intervals) {
+    std::size_t next = 0;
+    bool any = false;
+    for (const CoverInterval& interval : intervals) {
+      for (; next <= interval.last_class; ++next) {
+        any = drop_if_changing(rows, interval.kernel, next) || any;
+        if (interval.spare) any = drop_if_changing(rows, *interval.spare, next) || any;
+      }
+    }
+    return any;
+  }
+  bool drop_if_changing(Pool::Rows& rows, std::size_t row, std::size_t of_class) {
+    if (!looked_at_.emplace(row, of_class).second) return false;
+    const std::int64_t first = of_class == 0 ? family_.first_m : plan_.tops[of_class - 1] + 1;
+    const std::size_t index = rows.variants[row];
+    const std::vector<Variant> one{pool_.variant(index)};
+    const auto at = [&](std::int64_t m) {
+      return space::variant_facts(templates_, one, family_.at(m), device_.info(), space::WithCosts::kNo).front();
+    };
+    const space::VariantFacts top = at(plan_.tops[of_class]);
+    for (std::int64_t m = first; m < plan_.tops[of_class]; ++m) {
+      const space::VariantFacts here = at(m);
+      const bool same_order = !request_.one_order || pool_.order(index, m) == rows.orders[row];
+      if (here.legal && here.build == top.build && same_order) continue;
+      rows.times[row][of_class].reset();
+      return true;
+    }
+    return false;
+  }
+
+  void take(const Pool::Rows& rows, const std::vector<CoverInterval>& intervals) {
+    std::map<std::size_t, int> kernels;  // by row
+    const auto kernel_of = [&](std::size_t row) {
+      const auto [entry, is_new] = kernels.try_emplace(row, static_cast<int>(family_.kernels.size()));
+      if (is_new) {
+        const Variant& variant = pool_.variant(rows.variants[row]);
+        family_.kernels.push_back({variant, templates_.of(variant).content_hash});
+      }
+      return entry->second;
+    };
+    for (const CoverInterval& interval : intervals) {
+      FamilyInterval& out = family_.intervals.emplace_back();
+      out.last_m = plan_.tops[interval.last_class];
+      out.kernel = kernel_of(interval.kernel);
+      if (interval.spare) out.spare = kernel_of(*interval.spare);
+      out.time_s = *rows.times[interval.kernel][interval.last_class];
+      const auto& cycles = pool_.measured(rows.variants[interval.kernel]).cycles;
+      if (cycles.contains(out.last_m)) out.basis = FamilyBasis::kMeasured;
+    }
+  }
+
+  /// Plain searches of M that took no part, and rounds of their winners beside the family's kernels.
+  Result<void> measure_probes() {
+    const std::vector<std::int64_t> used(used_.begin(), used_.end());
+    const auto drawn = draw_probes(family_.first_m, family_.last_m(), request_.probes, used, options_.seed);
+    std::size_t number = 0;
+    for (const std::int64_t m : drawn) {
+      if (stop_) return {};
+      part_ = fmt::format("probe {} of {}", ++number, drawn.size());
+      SessionOptions plain = options_;
+      plain.force = false;  // a search of this M counts, whichever command made it
+      TRY_ASSIGN(const auto searched,
+                 run_search(family_.at(m), templates_, device_, store_, plain, stop_, progress_, clock_));
+      if (stop_ || !searched.answer) continue;
+      const Variant& best = searched.answer->best().variant;
+      ProbeRequest request{.m = m,
+                           .family = family_.kernels[static_cast<std::size_t>(family_.interval_of(m).kernel)].variant,
+                           .best = {best, templates_.of(best).content_hash},
+                           .settled = searched.answer->sampling == Sampling::kSettled};
+      TRY_ASSIGN(auto probe, measurements_.probe(request));
+      if (probe) family_.probes.push_back(std::move(*probe));
+    }
+    return {};
+  }
+
+  const FamilyRequest& request_;
+  const space::TemplateSet& templates_;
+  device::Device& device_;
+  Store& store_;
+  const SessionOptions& options_;
+  const std::atomic<bool>& stop_;
+  std::string part_;  ///< Progress::part
+  const ProgressCallback progress_;
+  const Clock& clock_;
+  Family family_;
+  FamilyMeasurements measurements_;
+  Pool pool_;
+  VariantFilter admits_;
+  FamilyPlan plan_;
+  std::map<std::int64_t, std::vector<std::size_t>> promising_;  ///< by class: into the pool
+  std::set<std::pair<std::size_t, std::size_t>> looked_at_;     ///< rows and classes that drop_changing() knows
+  std::set<std::int64_t> used_;                                 ///< M that were measured to choose kernels
+};
+
+}  // namespace
+
+Result<FamilyPlan> plan_family(const FamilyRequest& request, const space::TemplateSet& templates,
+                               const DeviceInfo& device, const SessionOptions& options) {
+  FamilyPlan plan;
+  plan.anchors = anchors(request.first_m, request.problem.m);
+  const Family family = family_of(request, options);
+  const VariantFilter admits = admitted(request, templates, device);
+  std::vector<std::vector<Variant>> candidates;
+  for (const std::int64_t m : plan.anchors) {
+    TRY_ASSIGN(auto own, promising(templates, family.at(m), device, options, admits, kClassCandidates));
+    candidates.push_back(std::move(own));
+  }
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    std::vector<Variant> variants = candidates[i - 1];
+    variants.insert(variants.end(), candidates[i].begin(), candidates[i].end());
+    const auto tops = class_tops(plan.anchors[i - 1], plan.anchors[i], [&](std::int64_t m) {
+      return space::variant_facts(templates, variants, family.at(m), device);
+    });
+    // The anchor itself begins a class with the next ones, unless something changes there.
+    plan.tops.insert(plan.tops.end(), tops.begin(), std::prev(tops.end()));
+  }
+  plan.tops.push_back(request.problem.m);
+  return plan;
+}
+
+ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& plan, const SessionOptions& options,
+                               std::size_t compile_workers) {
+  // Of an H200.
+  constexpr double kPrepare_s = 0.4, kTrial_s = 0.065, kBuild_s = 1, kSettled_s = 0.9, kProbeRounds_s = 12;
+  const auto workers = static_cast<double>(std::max<std::size_t>(compile_workers, 1));
+  const auto explored = static_cast<double>(kExplored);
+  const double anchor_s = kPrepare_s + explored * std::max(kTrial_s, kBuild_s / workers) + kSettled_s;
+  const double class_s = kPrepare_s + static_cast<double>(kTriedOfClass) * kTrial_s;
+  const auto settled = static_cast<double>(kSettledAt * (request.kernels + kSettledToSpare));
+  ExpectedFamily expected;
+  expected.kernels_s = static_cast<double>(plan.anchors.size()) * anchor_s +
+                       static_cast<double>(plan.tops.size()) * class_s + settled * kSettled_s;
+  // Probes are log-uniform: half of them lie below the geometric mean of the range.
+  Problem middle = request.problem;
+  middle.m = static_cast<std::int64_t>(std::sqrt(static_cast<double>(request.first_m) * static_cast<double>(middle.m)));
+  const double search_s = (expected_search(middle, options, compile_workers).seconds +
+                           expected_search(request.problem, options, compile_workers).seconds) /
+                          2;
+  expected.probes_s = static_cast<double>(request.probes) * (search_s + kProbeRounds_s);
+  return expected;
+}
+
+std::optional<Family> stored_family(Store& store, const FamilyRequest& request, const space::TemplateSet& templates,
+                                    const DeviceInfo& device, const SessionOptions& options) {
+  if (options.force) return std::nullopt;
+  auto family = store.family(key_of(request, templates, device, options), request.first_m, request.one_order);
+  if (!family || family->kernels.size() > request.kernels || family->probes.size() < request.probes)
+    return std::nullopt;
+  return family;
+}
+
+Result<FamilyResult> run_family_search(const FamilyRequest& request, const space::TemplateSet& templates,
+                                       device::Device& device, Store& store, const SessionOptions& options,
+                                       const std::atomic<bool>& stop, const ProgressCallback& progress,
+                                       const Clock& clock) {
+  const double start_s = clock.now_s();
+  FamilyResult out;
+  if (auto family = stored_family(store, request, templates, device.info(), options)) {
+    out.family = std::move(family);
+    out.from_store = true;
+  } else {
+    FamilySearch search(request, templates, device, store, options, stop, progress, clock);
+    TRY_ASSIGN(out, search.run());
+  }
+  out.elapsed_s = clock.now_s() - start_s;
+  return out;
+}
+
+}  // namespace pgtune::session

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/family/measurements.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <variant>
+
+#include "tuner/search/guided_strategy.hpp"
+#include "tuner/session/context.hpp"
+#include "tuner/session/pipeline/builds.hpp"
+#include "tuner/session/pipeline/pipeline.hpp"
+#include "tuner/session/pipeline/preparation.hpp"
+#include "tuner/session/pipeline/screening.hpp"
+#include "tuner/session/rounds/baseline_rounds.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
+#include "tuner/session/rounds/rounds.hpp"
+#include "tuner/space/enumerate.hpp"
+#include "tuner/stats/descriptive.hpp"
+
+namespace pgtune::session {
+namespace {
+
+/// Rounds of a probe: few settled samples say as much as many short ones.
+constexpr int kSettledProbeRounds = 3, kShortProbeRounds = 12;
+
+template <typename ValueOf>
+double median_of(const std::vector<Sample>& samples, const ValueOf& value_of) {
+  std::vector<double> values;
+  for (const Sample& sample : samples) values.push_back(value_of(sample));
+  return values.empty() ? 0 : stats::median(values);
+}
+
+double launch_s(const std::vector<Sample>& samples) {
+  return median_of(samples, [](const Sample& sample) { return sample.per_launch_s(); });
+}
+
+double clock_hz(const std::vector<Sample>& samples) {
+  return median_of(samples, [](const Sample& sample) { return sample.sm_clock_hz; });
+}
+
+/// Tries all of them, in their order.
+search::GuidedStrategy in_order(std::size_t variants) {
+  std::vector<std::size_t> leaders(variants);
+  std::iota(leaders.begin(), leaders.end(), std::size_t{0});
+  return {{{variants, {}}}, leaders, 0};
+}
+
+}  // namespace
+
+/// One M while it is measured.
+struct FamilyMeasurements::AtM {
+  SessionContext context;
+  StoreKey key;
+  SearchState state;
+  bool begun = false;
+
+  /// Opens the session and prepares the device, the first time.
+  Result<void> prepare_once(ProgressReporter& progress, Opponents opponents = Opponents::kNone) {
+    if (begun) return {};
+    begun = true;
+    context.store.begin(key, context.options.seed, context.options.command_line);
+    return prepare(context, progress, opponents).map([](const Preparation&) {});
+  }
+  void finish() {
+    if (begun) context.store.finish(std::nullopt);
+  }
+  [[nodiscard]] MeasuredM measured() const {
+    MeasuredM out;
+    for (const std::size_t i : state.ranked()) {
+      const auto& samples = state.trial(i).report.samples;
+      out.tried.push_back({state.variant(i), launch_s(samples), clock_hz(samples)});
+    }
+    return out;
+  }
+  /// One settled sample of each, if samples can be settled.
+  Result<void> settle(RoundContext& rounds, const std::vector<std::size_t>& indices, MeasuredM& out) {
+    if (indices.empty() || context.stop || context.options.conditions.regime == Regime::kBurst) return {};
+    TRY(prepare_once(rounds.progress));
+    TRY_ASSIGN(auto field, variant_entries(rounds, indices));
+    if (!field || field->empty()) return {};
+    const double slowest_s = launch_s(state.trial(indices.back()).report.samples);
+    rounds.progress.enter_rounds(Progress::Phase::kRace, 1, std::ssize(*field),
+                                 expected_round_s(kSettledSample, field->size(), slowest_s));
+    RoundRunner runner(rounds, Stage::kRace, kSettledSample, std::move(*field));
+    TRY_ASSIGN(const auto end, runner.run_round());
+    if (end != RoundRunner::End::kRan) return {};
+    context.store.save_rounds(Stage::kRace, contender_samples(runner.field()));
+    for (const RoundEntry& entry : runner.field()) {
+      if (entry.samples.empty()) continue;
+      out.settled.push_back({state.variant(*entry.index), launch_s(entry.samples),
+                             met_power_cap(entry.samples.front(), allowed_clock_hz(context))});
+    }
+    return {};
+  }
+};
+
+FamilyMeasurements::FamilyMeasurements(const Family& family, const space::TemplateSet& templates,
+                                       device::Device& device, Store& store, const SessionOptions& options,
+                                       const std::atomic<bool>& stop, const ProgressCallback& progress,
+                                       const Clock& clock)
+    : family_(family),
+      templates_(templates),
+      device_(device),
+      store_(store),
+      plain_(options),
+      force_(options.force),
+      stop_(stop),
+      progress_(progress),
+      clock_(clock) {
+  plain_.budget = {};
+  plain_.stop_when_enough = false;
+  plain_.objective = Objective::kTime;
+  exploring_ = plain_;
+  const SessionContext context{family.problem, templates, device, store, options, stop, clock, clock.now_s()};
+  quarantine_ = load_quarantine(context);
+}
+
+FamilyMeasurements::AtM FamilyMeasurements::begin(std::int64_t m, space::VariantList list) {
+  const Problem problem = family_.at(m);
+  AtM at{{problem, templates_, device_, store_, plain_, stop_, clock_, clock_.now_s(), &quarantine_},
+         {problem, templates_, device_.info(), plain_.conditions, SessionKind::kFamily},
+         SearchState(std::move(list))};
+  auto known = store_.trials(at.key);
+  if (force_) std::erase_if(known, [&](const auto& entry) { return !tried_.contains({m, entry.first}); });
+  at.state.resume(resumable(std::move(known), plain_.retry_failed));
+  return at;
+}
+
+Result<void> FamilyMeasurements::build(const std::vector<std::pair<std::int64_t, Variant>>& wanted) {
+  constexpr std::chrono::milliseconds kPoll{100};
+  std::set<protocol::RequestId> building;
+  auto next = wanted.begin();
+  while (!stop_ && (next != wanted.end() || !building.empty())) {
+    while (next != wanted.end() && building.size() < std::max<std::size_t>(device_.build_slots(), 1)) {
+      const auto& [m, variant] = *next++;
+      auto request = make_build_request(templates_.of(variant), variant, family_.at(m), device_.info());
+      if (!request) continue;
+      building.insert(request->id);
+      device_.submit_build(std::move(*request));
+    }
+    TRY_ASSIGN(const auto events, device_.wait(kPoll));
+    for (const protocol::Event& event : events) {
+      if (const auto* const done = std::get_if<protocol::BuildDone>(&event)) building.erase(done->id);
+    }
+  }
+  return {};
+}
+
+Result<MeasuredM> FamilyMeasurements::explore(std::int64_t m, std::int64_t count, const VariantFilter& admits) {
+  const Problem problem = family_.at(m);
+  TRY_ASSIGN(auto list, space::legal_variants(templates_, problem, device_.info()));
+  if (admits) std::erase_if(list.variants, [&](const Variant& variant) { return !admits(variant, problem); });
+  if (list.variants.empty())
+    return fail(ErrorKind::kUsage,
+                fmt::format("no variant of {}{} is legal for {} on {}", templates_.title(),
+                            admits ? " with a plain order of sums" : "", problem.title(), device_.info().name));
+  AtM at = begin(m, std::move(list));
+  exploring_.budget.trials = count;
+  SessionContext context{at.context.problem, templates_,  device_, store_, exploring_, stop_, clock_,
+                         at.context.start_s, &quarantine_};
+  ProgressReporter progress(context, progress_);
+  RoundContext rounds{at.context, at.state, progress};
+  if (static_cast<std::int64_t>(at.state.decided_count()) <
+      std::min<std::int64_t>(count, std::ssize(at.state.variants()))) {
+    store_.begin(at.key, plain_.seed, plain_.command_line);
+    at.begun = true;
+    Screening screening(context, at.state);
+    TRY_ASSIGN(auto preparation, prepare(at.context, progress, Opponents::kNone));
+    TRY(screening.await_strategy(context, progress));
+    TRY(screening.run({}, NoiseFloor().margin));
+  }
+  MeasuredM out = at.measured();
+  const auto ranked = at.state.ranked();
+  if (!ranked.empty()) TRY(at.settle(rounds, {ranked.front()}, out));
+  for (const Tried& one : out.tried) tried_.emplace(m, one.variant.id());
+  at.finish();
+  return out;
+}
+
+Result<MeasuredM> FamilyMeasurements::try_all(std::int64_t m, const std::vector<Variant>& variants, bool settles) {
+  AtM at = begin(m, {std::ssize(variants), variants});
+  ProgressReporter progress(at.context, progress_);
+  RoundContext rounds{at.context, at.state, progress};
+  if (at.state.decided_count() < at.state.size()) {
+    TRY(at.prepare_once(progress));
+    search::GuidedStrategy strategy = in_order(at.state.size());
+    Pipeline pipeline(at.context, at.state, strategy, progress);
+    TRY(pipeline.run({}, NoiseFloor().margin));
+  }
+  MeasuredM out = at.measured();
+  if (settles) TRY(at.settle(rounds, at.state.ranked(), out));
+  for (const Tried& one : out.tried) tried_.emplace(m, one.variant.id());
+  at.finish();
+  return out;
+}
+
+Result<MeasuredM> FamilyMeasurements::screen(std::int64_t m, const std::vector<Variant>& variants) {
+  return try_all(m, variants, false);
+}
+
+Result<MeasuredM> FamilyMeasurements::settle(std::int64_t m, const std::vector<Variant>& variants) {
+  return try_all(m, variants, true);
+}
+
+Result<std::optional<FamilyProbe>> FamilyMeasurements::probe(const ProbeRequest& request) {
+  std::vector<Variant> variants{request.family};
+  if (request.best.variant != request.family) variants.push_back(request.best.variant);
+  AtM at = begin(request.m, {std::ssize(variants), variants});
+  at.state = SearchState({std::ssize(variants), variants});
+  ProgressReporter progress(at.context, progress_);
+  RoundContext rounds{at.context, at.state, progress};
+  at.begun = true;
+  store_.begin(at.key, plain_.seed, plain_.command_line);
+  TRY_ASSIGN(const auto preparation, prepare(at.context, progress));
+  search::GuidedStrategy strategy = in_order(at.state.size());
+  SessionOptions full = plain_;
+  full.full = true;
+  SessionContext context{at.context.problem, templates_,  device_, store_, full, stop_, clock_,
+                         at.context.start_s, &quarantine_};
+  Pipeline pipeline(context, at.state, strategy, progress);
+  TRY(pipeline.run({}, NoiseFloor().margin));
+  if (stopped()) {
+    at.finish();
+    return std::nullopt;
+  }
+  std::vector<std::size_t> indices(variants.size());
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    indices[i] = i;
+    const Outcome& outcome = at.state.trial(i).report.outcome;
+    if (outcome.kind != OutcomeKind::kOk)
+      return fail(ErrorKind::kEnvironment, fmt::format("{}: {} failed as {}: {}", at.context.problem.title(),
+                                                       variants[i].id(), to_string(outcome.kind), outcome.reason));
+  }
+  TRY_ASSIGN(auto field, variant_entries(rounds, indices));
+  if (!field) {
+    at.finish();
+    return std::nullopt;
+  }
+  const BaselineReport& baseline = preparation.baseline;
+  const auto algorithms = std::ssize(baseline.algorithms);
+  if (baseline.first < algorithms) field->push_back(baseline_entry(baseline.first));
+  if (baseline.best < algorithms && baseline.best != baseline.first) field->push_back(baseline_entry(baseline.best));
+  const SampleTiming timing = request.settled ? kSettledSample : SampleTiming{kFinalSample_s, 0};
+  const int planned = request.settled ? kSettledProbeRounds : kShortProbeRounds;
+  const double round_s = expected_round_s(timing, field->size(), baseline_launch_s(baseline));
+  progress.enter_rounds(Progress::Phase::kFinal, planned, std::ssize(variants), planned * round_s);
+  RoundRunner runner(rounds, Stage::kFinal, timing, std::move(*field));
+  while (runner.rounds() < planned) {
+    TRY_ASSIGN(const auto end, runner.run_round());
+    if (end != RoundRunner::End::kRan || runner.all_out()) {
+      at.finish();
+      return std::nullopt;
+    }
+    progress.round(runner.rounds(), planned, std::ssize(variants), (planned - runner.rounds()) * round_s);
+  }
+  store_.save_rounds(Stage::kFinal, contender_samples(runner.field()));
+  at.finish();
+  FamilyProbe out{.m = request.m, .best = request.best};
+  for (const RoundEntry& entry : runner.field()) {
+    if (entry.out)
+      return fail(ErrorKind::kEnvironment, fmt::format("{}: a contender failed as {}: {}", at.context.problem.title(),
+                                                       to_string(entry.outcome.kind), entry.outcome.reason));
+    const double time_s = launch_s(entry.samples);
+    if (entry.index == std::size_t{0}) out.family_s = time_s;
+    if (entry.index == variants.size() - 1) out.best_s = time_s;
+    if (const BaselineAlgorithm* const algorithm = algorithm_of(entry.contender)) {
+      if (algorithm->index == baseline.first) out.baseline_first_s = time_s;
+      if (algorithm->index == baseline.best) out.baseline_best_s = time_s;
+    }
+  }
+  return out;
+}
+
+}  // namespace pgtune::session

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "tuner/session/family/pool.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "tuner/session/expected_times.hpp"
+#include "tuner/space/plan.hpp"
+#include "tuner/stats/descriptive.hpp"
+
+namespace pgtune::session {
+
+std::size_t Pool::add(const Variant& variant) {
+  const auto [entry, is_new] = by_id_.try_emplace(variant.id(), variants_.size());
+  if (is_new) {
+    variants_.push_back(variant);
+    measured_.emplace_back();
+  }
+  return entry->second;
+}
+
+void Pool::take(std::int64_t m, const MeasuredM& measured) {
+  for (const Tried& one : measured.tried) {
+    // Without a clock, seconds stand for cycles: of a clock of 1 Hz.
+    const double clock_hz = one.clock_hz > 0 ? one.clock_hz : 1;
+    highest_clock_hz_ = std::max(highest_clock_hz_, clock_hz);
+    measured_[add(one.variant)].cycles[m] = one.time_s * clock_hz;
+  }
+  for (const Settled& one : measured.settled) {
+    Measured& own = measured_[add(one.variant)];
+    capped_[m] = capped_[m] || one.capped;
+    const auto cycles = own.cycles.find(m);
+    if (cycles == own.cycles.end()) continue;
+    const double seconds = one.time_s / cycles->second;
+    if (one.capped) own.seconds_of_cycle[m] = seconds;
+    auto& [sum, number] = usual_[m];
+    sum += seconds;
+    ++number;
+  }
+}
+
+const space::VariantFacts& Pool::facts(std::size_t index, std::int64_t m) {
+  auto& known = facts_[m];
+  if (known.size() <= index) {
+    const auto further =
+        space::variant_facts(templates_, std::span(variants_).subspan(known.size()), family_.at(m), device_);
+    known.insert(known.end(), further.begin(), further.end());
+  }
+  return known[index];
+}
+
+std::string Pool::order(std::size_t index, std::int64_t m) const {
+  const Variant& variant = variants_[index];
+  return space::sum_order(templates_.of(variant), variant, family_.at(m), device_).value_or("");
+}
+
+bool Pool::is_capped(std::int64_t m) const {
+  // Power grows with M: a sample below the cap frees what lies below it, one at the cap binds what lies above it.
+  const auto above = capped_.lower_bound(m);
+  if (above != capped_.end() && above->first == m) return above->second;
+  if (above == capped_.begin()) return above != capped_.end() && above->second;
+  return std::prev(above)->second || (above != capped_.end() && above->second);
+}
+
+bool Pool::is_settled(std::size_t index, std::int64_t m) const {
+  constexpr std::int64_t kFactor = 4;
+  const auto& known = measured_[index].seconds_of_cycle;
+  const auto near = known.lower_bound((m + kFactor - 1) / kFactor);
+  return near != known.end() && near->first <= kFactor * m;
+}
+
+std::optional<double> Pool::time_s(std::size_t index, std::int64_t m) {
+  if (!facts(index, m).legal) return std::nullopt;
+  const auto cycles =
+      predicted_cycles(measured_[index], m, [&](std::int64_t there) { return facts(index, there).clocks; });
+  if (!cycles) return std::nullopt;
+  return is_capped(m) ? *cycles * capped_seconds_of_cycle(index, m) : *cycles / highest_clock_hz_;
+}
+
+double Pool::capped_seconds_of_cycle(std::size_t index, std::int64_t m) {
+  std::map<std::int64_t, double> known = measured_[index].seconds_of_cycle;
+  if (!known.empty()) {
+    // Down to the largest M below the cap, where all have the highest clock.
+    const std::int64_t first = known.begin()->first;
+    for (const auto& [where, capped] : capped_) {
+      if (!capped && where < first) known.emplace(where, 1 / highest_clock_hz_);
+    }
+    return seconds_of_cycle(known, m);
+  }
+  for (const auto& [where, usual] : usual_) known[where] = usual.first / usual.second;
+  return seconds_of_cycle(known, m) * expected_slowness(index, m);
+}
+
+double Pool::expected_slowness(std::size_t index, std::int64_t m) {
+  if (clocks_ == nullptr) return 1;
+  std::vector<double>& known = slowness_[m];
+  if (known.size() == size()) return known[index];
+  known.assign(size(), 1);
+  std::vector<std::size_t> legal;
+  std::vector<Variant> variants;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (!facts(i, m).legal) continue;
+    legal.push_back(i);
+    variants.push_back(variants_[i]);
+  }
+  const auto expected = expected_settled_times(*clocks_, templates_, family_.at(m), device_, variants,
+                                               std::vector<double>(variants.size(), 1));
+  if (!expected || expected->empty()) return 1;
+  const double usual = stats::median(*expected);
+  for (std::size_t i = 0; i < legal.size(); ++i) known[legal[i]] = (*expected)[i] / usual;
+  return known[index];
+}
+
+Pool::Rows Pool::rows(const std::vector<std::int64_t>& tops, bool settled_alone) {
+  Rows out;
+  for (std::size_t index = 0; index < size(); ++index) {
+    std::map<std::pair<std::uint64_t, std::string>, std::vector<std::optional<double>>> by_build;
+    for (std::size_t i = 0; i < tops.size(); ++i) {
+      if (settled_alone && is_capped(tops[i]) && !is_settled(index, tops[i])) continue;
+      const auto own_s = time_s(index, tops[i]);
+      if (!own_s) continue;
+      auto& row = by_build[{facts(index, tops[i]).build, order(index, tops[i])}];
+      row.resize(tops.size());
+      row[i] = own_s;
+    }
+    for (auto& [build, row] : by_build) {
+      out.variants.push_back(index);
+      out.orders.push_back(build.second);
+      out.times.push_back(std::move(row));
+    }
+  }
+  return out;
+}
+
+}  // namespace pgtune::session

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The variants that may become kernels of a family, with what is known of each: its facts at any M, and measurements.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tuner/model/family.hpp"
+#include "tuner/search/predictor.hpp"
+#include "tuner/session/family/cover.hpp"
+#include "tuner/session/family/measurements.hpp"
+#include "tuner/space/variant_facts.hpp"
+
+namespace pgtune::session {
+
+class Pool {
+ public:
+  /// References must outlive it. `clocks`: SessionOptions::settled_clocks; null: nothing was learnt.
+  Pool(const Family& family, const space::TemplateSet& templates, const DeviceInfo& device,
+       std::shared_ptr<const search::Predictor> clocks)
+      : family_(family), templates_(templates), device_(device), clocks_(std::move(clocks)) {}
+
+  [[nodiscard]] std::size_t size() const { return variants_.size(); }
+  [[nodiscard]] const Variant& variant(std::size_t index) const { return variants_[index]; }
+  /// Its index; added if it is new.
+  std::size_t add(const Variant& variant);
+  /// Takes in what was measured at one M.
+  void take(std::int64_t m, const MeasuredM& measured);
+
+  [[nodiscard]] const space::VariantFacts& facts(std::size_t index, std::int64_t m);
+  [[nodiscard]] const Measured& measured(std::size_t index) const { return measured_[index]; }
+  /// Where samples met the power cap: there seconds of a cycle differ from variant to variant.
+  [[nodiscard]] bool is_capped(std::int64_t m) const;
+  /// Whether the variant was settled at the cap, at a M within a factor of four.
+  [[nodiscard]] bool is_settled(std::size_t index, std::int64_t m) const;
+
+  /// space::sum_order(); empty where it has none.
+  [[nodiscard]] std::string order(std::size_t index, std::int64_t m) const;
+
+  /// Seconds of a launch; nothing if the variant is not legal there or was measured nowhere.
+  [[nodiscard]] std::optional<double> time_s(std::size_t index, std::int64_t m);
+
+  /// A row for each build of each variant, and each order in which it adds.
+  struct Rows {
+    std::vector<std::size_t> variants;  ///< indices, beside the table
+    std::vector<std::string> orders;    ///< space::sum_order(), beside the table
+    TimeTable times;
+  };
+  /// At the last M of each class. With `settled_alone`, a variant serves only those classes at the power cap near which
+  /// it was settled.
+  [[nodiscard]] Rows rows(const std::vector<std::int64_t>& tops, bool settled_alone);
+
+ private:
+  /// Seconds of a cycle at the power cap.
+  [[nodiscard]] double capped_seconds_of_cycle(std::size_t index, std::int64_t m);
+  /// How much longer the variant's cycles are expected to last at the power cap than the median candidate's.
+  [[nodiscard]] double expected_slowness(std::size_t index, std::int64_t m);
+
+  const Family& family_;
+  const space::TemplateSet& templates_;
+  const DeviceInfo& device_;
+  std::shared_ptr<const search::Predictor> clocks_;
+  std::vector<Variant> variants_;
+  std::map<std::string, std::size_t> by_id_;
+  std::vector<Measured> measured_;
+  std::map<std::int64_t, std::vector<space::VariantFacts>> facts_;
+  std::map<std::int64_t, std::pair<double, int>> usual_;  ///< seconds of a cycle at M: sum and number
+  std::map<std::int64_t, bool> capped_;
+  std::map<std::int64_t, std::vector<double>> slowness_;
+  double highest_clock_hz_ = 0;
+};
+
+}  // namespace pgtune::session
