@@ -8,6 +8,8 @@
 #include <fstream>
 #include <set>
 
+#include "tool/pgtune/cli/command_error.hpp"
+
 namespace pgtune::tool {
 namespace {
 
@@ -55,6 +57,8 @@ TEST(ShapeLists, ReadBackTheLinesThatAreWritten) {
   problem.output = ElementType::kFloat32;
   problem.epilogue = parse_epilogue("bias,gelu").value();
   problem.batch = 8;
+  problem.lda = 640, problem.ldb = 136, problem.ldc = 264;
+  problem.beta = 0.5;
   problem.chained = true;
   const ListedProblem written = listed(with_default_strides(problem).value());
   EXPECT_EQ(written.option, "--shapes");
@@ -65,7 +69,17 @@ TEST(ShapeLists, ReadBackTheLinesThatAreWritten) {
   EXPECT_EQ(read.output, problem.output);
   EXPECT_EQ(read.epilogue, problem.epilogue);
   EXPECT_EQ(read.batch, "8");
+  EXPECT_EQ(read.lda, "640");
+  EXPECT_EQ(read.ldb, "136");
+  EXPECT_EQ(read.ldc, "264");
+  EXPECT_EQ(read.beta, "0.5");
   EXPECT_TRUE(read.chained);
+}
+
+TEST(ShapeLists, GiveEachNumberOnce) {
+  EXPECT_EQ(parse_shape_list("64x64x64 ldc 72 # ldc 80", "list").at(0).ldc, "72");
+  EXPECT_THROW((void)parse_shape_list("64x64x64 ldc 72 ldc 80", "list"), CommandError);
+  EXPECT_THROW((void)parse_shape_list("64x64x64 ldc", "list"), CommandError);
 }
 
 }  // namespace

@@ -79,8 +79,8 @@ TEST_F(SlurmTest, WritesWhatWasAskedFor) {
        {"#!/bin/bash\n", "\n#SBATCH --array=0-1%2\n", "\n#SBATCH --gres=gpu:h200:1\n", "\n#SBATCH --cpus-per-task=4\n",
         "\n#SBATCH --time=02:00:00\n", "\n#SBATCH --partition=gpu\n", "\n#SBATCH --account=me\n",
         "\n#SBATCH --constraint=\"a&b\"\n", "\n#SBATCH --mail-type=END\n", "\n#SBATCH --exclusive\n",
-        "\njobs='--jobs=3'\n", "\nmerge_options=('--partition=cpu' '--account=me')", "\n256x256x256 f32 nn\n",
-        "\n512x512x512 f32 nt batch 2\n"})
+        "\njobs='--jobs=3'\n", "\nmerge_options=('--partition=cpu' '--account=me')", "\n256x256x256 f32 nn lda 1024\n",
+        "\n512x512x512 f32 nt batch 2 lda 1024\n"})
     EXPECT_THAT(script, HasSubstr(line));
   EXPECT_THAT(script, HasSubstr("#SBATCH --output=\"" + path("all of it") + "/logs/task-%a.log\"\n"));
   EXPECT_THAT(script, HasSubstr("options=('--device=0' '--lda=1024' '--template=" + path("tiny.json") +

@@ -152,11 +152,11 @@ Problem ProblemOptions::complete(const ListedShape& listed) const {
   shape.batch = listed.batch ? parse_count("batch", *listed.batch, 1) : parse_count("--batch", batch_, 1);
   shape.epilogue = listed.epilogue ? *listed.epilogue : value_or_throw(parse_epilogue(epilogue_));
   shape.alpha = parse_real("--alpha", alpha_);
-  shape.beta = parse_real("--beta", beta_);
+  shape.beta = listed.beta ? parse_real("beta", *listed.beta) : parse_real("--beta", beta_);
   shape.chained = listed.chained || chained_;
-  shape.lda = parse_count("--lda", lda_, 0);
-  shape.ldb = parse_count("--ldb", ldb_, 0);
-  shape.ldc = parse_count("--ldc", ldc_, 0);
+  shape.lda = listed.lda ? parse_count("lda", *listed.lda, 0) : parse_count("--lda", lda_, 0);
+  shape.ldb = listed.ldb ? parse_count("ldb", *listed.ldb, 0) : parse_count("--ldb", ldb_, 0);
+  shape.ldc = listed.ldc ? parse_count("ldc", *listed.ldc, 0) : parse_count("--ldc", ldc_, 0);
   if (listed.first_m && listed.layout.value_or(layout_).starts_with('t') && shape.lda == 0)
     throw CommandError(ErrorKind::kUsage,
                        "rows of a transposed A are M long, and M is a range. Give their pitch with --lda.");
@@ -250,6 +250,10 @@ std::string gemm_line(const Problem& problem) {
   if (!problem.has_usual_output()) line += fmt::format(" out {}", to_string(problem.type_of_c()));
   if (problem.epilogue.any()) line += fmt::format(" epilogue {}", to_string(problem.epilogue));
   if (problem.batch != 1) line += fmt::format(" batch {}", problem.batch);
+  if (problem.lda != problem.columns_a()) line += fmt::format(" lda {}", problem.lda);
+  if (problem.ldb != problem.columns_b()) line += fmt::format(" ldb {}", problem.ldb);
+  if (problem.ldc != problem.n) line += fmt::format(" ldc {}", problem.ldc);
+  if (problem.beta != 0) line += fmt::format(" beta {}", problem.beta);
   if (problem.chained) line += " chained";
   return line;
 }

@@ -26,6 +26,16 @@ std::vector<std::string> words_of(std::string_view line) {
   return {std::istream_iterator<std::string>(stream), std::istream_iterator<std::string>()};
 }
 
+/// Where the number after `word` goes; null: no such word.
+std::optional<std::string>* number_of(ListedShape& shape, std::string_view word) {
+  const std::pair<std::string_view, std::optional<std::string>*> numbers[] = {
+      {"batch", &shape.batch}, {"lda", &shape.lda}, {"ldb", &shape.ldb}, {"ldc", &shape.ldc}, {"beta", &shape.beta}};
+  for (const auto& [name, number] : numbers) {
+    if (name == word) return number;
+  }
+  return nullptr;
+}
+
 /// Precondition: there are words.
 Result<ListedShape> parse_words(const std::vector<std::string>& words) {
   TRY_ASSIGN(const auto range, parse_shape_range(words.front()));
@@ -39,8 +49,9 @@ Result<ListedShape> parse_words(const std::vector<std::string>& words) {
     } else if (word == "epilogue" && i + 1 < words.size() && !shape.epilogue) {
       TRY_ASSIGN(auto epilogue, parse_epilogue(words[++i]));
       shape.epilogue = epilogue;
-    } else if (word == "batch" && i + 1 < words.size() && !shape.batch) {
-      shape.batch = words[++i];
+    } else if (std::optional<std::string>* const number = number_of(shape, word);
+               number != nullptr && i + 1 < words.size() && !*number) {
+      *number = words[++i];
     } else if (word == "chained" && !shape.chained) {
       shape.chained = true;
     } else if (const auto dtype = parse_dtype(word); dtype && !shape.dtype) {
@@ -51,7 +62,7 @@ Result<ListedShape> parse_words(const std::vector<std::string>& words) {
       return fail(
           ErrorKind::kUsage,
           fmt::format("'{}' after the shape; a dtype ({}), a layout (nn, nt, tn, tt), 'out f32', 'epilogue bias,gelu', "
-                      "'batch N' and 'chained' may follow it, each once",
+                      "'batch N', 'lda N', 'ldb N', 'ldc N', 'beta X' and 'chained' may follow it, each once",
                       word, dtype_words()));
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A file of shapes: one per line; blank lines and text after '#' are ignored. Types, layout, epilogue and batch may
-// follow a shape in the words of a problem's title: "4096x4096x4096 bf16 nt out f32 epilogue bias+gelu batch 8". M may
-// be a range: "1..8192x4096x4096".
+// A file of shapes: one per line; blank lines and text after '#' are ignored. Types, layout, epilogue, batch, leading
+// dimensions and beta may follow a shape: "4096x4096x4096 bf16 nt out f32 epilogue bias+gelu batch 8 lda 5120 beta 1".
+// M may be a range: "1..8192x4096x4096".
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct ListedShape {
   std::optional<ElementType> output = {};
   std::optional<Epilogue> epilogue = {};
   std::optional<std::string> layout = {};
-  std::optional<std::string> batch = {};  ///< as written
+  std::optional<std::string> batch = {}, lda = {}, ldb = {}, ldc = {}, beta = {};  ///< as written
   bool chained = false;
 };
 
