@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "preload/program/trace_list.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "preload/program/traced_problem.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tuner/stats/descriptive.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+/// Shapes from this many on that differ in M alone are called a family.
+constexpr std::size_t kFewestOfFamily = 4;
+
+/// One line: calls that are the same problem, or are refused for the same reason.
+struct Line {
+  std::string text;
+  std::string refusal;  ///< empty: pgtune can search it
+  std::string family;   ///< the text without M
+  std::int64_t m = 0;
+  std::uint64_t calls = 0, captured_calls = 0;
+  std::set<std::string> functions;
+  double flops = 0;  ///< of all calls
+  double timed_s = 0, timed_flops = 0;
+  double time_s = 0;  ///< of all calls, expected
+};
+
+Line line_of(const RecordedGemm& gemm, bool tf32) {
+  Line line;
+  const preload::Key& key = gemm.key;
+  if (const auto problem = problem_of(key, tf32)) {
+    line.text = listed(*problem).line;
+    line.family = line.text.substr(line.text.find('x'));
+    line.m = key.m;
+  } else {
+    line.text = text_of(key);
+    line.refusal = problem.error().message;
+  }
+  line.calls = gemm.calls;
+  line.captured_calls = gemm.captured_calls;
+  line.functions.insert(preload::kCallNames[static_cast<std::size_t>(key.call)]);
+  const auto all_calls = static_cast<double>(gemm.calls + gemm.captured_calls);
+  line.flops = 2 * static_cast<double>(key.m) * static_cast<double>(key.n) * static_cast<double>(key.k) *
+               static_cast<double>(key.batch) * all_calls;
+  if (!gemm.samples_s.empty()) {
+    line.timed_s = stats::median(gemm.samples_s) * all_calls;
+    line.timed_flops = line.flops;
+  }
+  return line;
+}
+
+void merge(Line& into, const Line& from) {
+  into.calls += from.calls;
+  into.captured_calls += from.captured_calls;
+  into.functions.insert(from.functions.begin(), from.functions.end());
+  into.flops += from.flops;
+  into.timed_s += from.timed_s;
+  into.timed_flops += from.timed_flops;
+}
+
+/// The heaviest first.
+std::vector<Line> lines_of(const RecordedGemms& recorded, bool tf32) {
+  std::map<std::pair<std::string, std::string>, Line> merged;
+  for (const RecordedGemm& gemm : recorded.gemms) {
+    Line line = line_of(gemm, tf32);
+    const auto [place, is_new] = merged.try_emplace({line.text, line.refusal}, line);
+    if (!is_new) merge(place->second, line);
+  }
+  std::vector<Line> lines;
+  double timed_s = 0, timed_flops = 0;
+  for (auto& [key, line] : merged) {
+    timed_s += line.timed_s;
+    timed_flops += line.timed_flops;
+    lines.push_back(std::move(line));
+  }
+  const double s_per_flop = timed_flops > 0 ? timed_s / timed_flops : 1e-15;
+  for (Line& line : lines) line.time_s = line.timed_s + (line.flops - line.timed_flops) * s_per_flop;
+  std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.time_s > b.time_s; });
+  return lines;
+}
+
+std::string share_text(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+std::string calls_text(const Line& line) {
+  std::string text = count_text(static_cast<std::int64_t>(line.calls)) + (line.calls == 1 ? " call" : " calls");
+  if (line.captured_calls > 0)
+    text += fmt::format(" and {} captured", count_text(static_cast<std::int64_t>(line.captured_calls)));
+  const auto all = static_cast<double>(line.calls + line.captured_calls);
+  if (line.timed_s > 0)
+    text += fmt::format(", {:.3g} us each", line.timed_s / line.timed_flops * line.flops / all * 1e6);
+  return fmt::format("{}, {}", text, fmt::join(line.functions, " "));
+}
+
+/// Shapes that differ in M alone, as comments.
+std::string families_text(const std::vector<Line>& lines, double all_s) {
+  struct Family {
+    std::set<std::int64_t> m;
+    double time_s = 0;
+  };
+  std::map<std::string, Family> families;
+  for (const Line& line : lines) {
+    if (!line.refusal.empty()) continue;
+    Family& family = families[line.family];
+    family.m.insert(line.m);
+    family.time_s += line.time_s;
+  }
+  std::vector<std::pair<double, std::string>> texts;
+  for (const auto& [name, family] : families) {
+    if (family.m.size() < kFewestOfFamily) continue;
+    texts.emplace_back(-family.time_s,
+                       fmt::format("# family {}..{}{}: {} values of M, {}\n", *family.m.begin(), *family.m.rbegin(),
+                                   name, family.m.size(), share_text(family.time_s / all_s)));
+  }
+  std::sort(texts.begin(), texts.end());
+  std::string text;
+  for (const auto& [time, line] : texts) text += line;
+  return text;
+}
+
+}  // namespace
+
+TraceList trace_list(const RecordedGemms& recorded, const std::string& program, std::size_t top, bool tf32) {
+  const std::vector<Line> lines = lines_of(recorded, tf32);
+  TraceList list;
+  double all_s = 0, left_out_s = 0;
+  std::uint64_t captured = 0;
+  for (const Line& line : lines) {
+    list.calls += line.calls + line.captured_calls;
+    captured += line.captured_calls;
+    all_s += line.time_s;
+  }
+  if (all_s <= 0) all_s = 1;
+  std::size_t width = 0, left_out = 0;
+  for (const Line& line : lines) {
+    if (line.refusal.empty()) width = std::max(width, line.text.size());
+  }
+  std::string searched, refused;
+  for (const Line& line : lines) {
+    const std::string what = fmt::format("{:>6}  {}", share_text(line.time_s / all_s), calls_text(line));
+    if (!line.refusal.empty()) {
+      refused += fmt::format("# {}  {}: {}\n", what, line.text, line.refusal);
+    } else if (list.shapes < static_cast<int>(top)) {
+      searched += fmt::format("{:<{}}  # {}\n", line.text, width, what);
+      list.searched_share += line.time_s / all_s;
+      ++list.shapes;
+    } else {
+      ++left_out;
+      left_out_s += line.time_s;
+    }
+  }
+  list.text = fmt::format(
+      "# GEMMs that '{}' asked of cuBLAS, from `pgtune run --trace`; shares are of their GPU time.\n"
+      "# {} calls in {} {}; {} of them captured in CUDA graphs, counted once however often these run.\n",
+      program, count_text(static_cast<std::int64_t>(list.calls)), recorded.processes,
+      recorded.processes == 1 ? "process" : "processes", count_text(static_cast<std::int64_t>(captured)));
+  if (recorded.lost_calls > 0)
+    list.text += fmt::format("# {} calls of more shapes than a process can record are missing.\n",
+                             count_text(static_cast<std::int64_t>(recorded.lost_calls)));
+  list.text += families_text(lines, all_s) + searched;
+  if (left_out > 0)
+    list.text += fmt::format("# {} more shapes, {} (--top).\n", left_out, share_text(left_out_s / all_s));
+  if (!refused.empty()) list.text += "# Not searched:\n" + refused;
+  return list;
+}
+
+}  // namespace pgtune::tool

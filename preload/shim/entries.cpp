@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// The functions that stand before cuBLAS's. Each exists twice, for cuBLAS 12 and 13, under that library's version node
+// (nodes.map): a program bound to one is forwarded to that one. The versions are hidden ("@", not "@@"), and the
+// library's own node comes first, so that a program bound to neither is left alone.
+#include "preload/shim/decode.hpp"
+#include "preload/shim/ledger.hpp"
+#include "preload/shim/real.hpp"
+#include "preload/shim/sampler.hpp"
+
+namespace pgtune::preload {
+namespace {
+
+/// cuBLAS calls itself and cublasLt through these functions.
+__attribute__((tls_model("initial-exec"))) thread_local int depth = 0;
+
+/// Records one call, which the caller makes in its lifetime.
+class Recorded {
+ public:
+  Recorded(Major major, const BlasArguments& call) {
+    if (begin()) record(key_of(major, call), stream_of(major, call.handle));
+  }
+  Recorded(Major major, const LtArguments& call, Stream stream) {
+    if (begin()) record(key_of(major, call), stream);
+  }
+  Recorded(const Recorded&) = delete;
+  Recorded& operator=(const Recorded&) = delete;
+  ~Recorded() {
+    end_sample(sample_, stream_);
+    --depth;
+  }
+
+ private:
+  static bool begin() { return ++depth == 1 && recording(); }
+
+  void record(const Key& key, Stream stream) {
+    Slot* const slot = slot_of(key);
+    if (slot == nullptr) return;
+    if (is_capturing(stream)) {
+      add(slot->captured_calls, std::uint64_t{1});
+      return;
+    }
+    const std::uint64_t number = add(slot->calls, std::uint64_t{1});
+    constexpr std::uint64_t kCallsBetweenCollections = 8;
+    if (number % kCallsBetweenCollections == 0) collect_samples();
+    const bool power_of_two = (number & (number - 1)) == 0;
+    if (number < 2 || !power_of_two) return;
+    sample_ = begin_sample(*slot, stream);
+    stream_ = stream;
+  }
+
+  int sample_ = -1;
+  Stream stream_ = nullptr;
+};
+
+}  // namespace
+
+// ENTRY(LIBRARY, NAME, PARAMETERS, ARGUMENTS, WHAT...): NAME for both majors. WHAT follows the major in Recorded's
+// constructor.
+#define ENTRY(LIBRARY, NAME, PARAMETERS, ARGUMENTS, ...)          \
+  ENTRY_OF(12, LIBRARY, NAME, PARAMETERS, ARGUMENTS, __VA_ARGS__) \
+  ENTRY_OF(13, LIBRARY, NAME, PARAMETERS, ARGUMENTS, __VA_ARGS__)
+#define ENTRY_OF(MAJOR, LIBRARY, NAME, PARAMETERS, ARGUMENTS, ...)                          \
+  extern "C" __attribute__((visibility("default"))) int pgtune_##MAJOR##_##NAME PARAMETERS; \
+  int pgtune_##MAJOR##_##NAME PARAMETERS {                                                  \
+    static constinit RealFunction function("lib" #LIBRARY ".so." #MAJOR, #NAME);            \
+    auto* const real = function.get<int PARAMETERS>();                                      \
+    if (real == nullptr) return kNotInitialized;                                            \
+    const Recorded recorded(Major::k##MAJOR, __VA_ARGS__);                                  \
+    return real ARGUMENTS;                                                                  \
+  }                                                                                         \
+  asm(".symver pgtune_" #MAJOR "_" #NAME ", " #NAME "@lib" #LIBRARY ".so." #MAJOR);
+
+#define BLAS_ENTRY(NAME, PARAMETERS, ARGUMENTS, ...) \
+  ENTRY(cublas, NAME, PARAMETERS, ARGUMENTS, BlasArguments{__VA_ARGS__})
+
+#define OPERANDS_OF_BOTH \
+  .handle = handle, .op_a = op_a, .op_b = op_b, .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta
+
+// cublas?gemm.
+#define GEMM(NAME, INT, CALL, TYPE, COMPUTE)                                                                     \
+  BLAS_ENTRY(NAME,                                                                                               \
+             (Handle handle, int op_a, int op_b, INT m, INT n, INT k, const void* alpha, const void* a, INT lda, \
+              const void* b, INT ldb, const void* beta, void* c, INT ldc),                                       \
+             (handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc), .call = CALL, OPERANDS_OF_BOTH, \
+             .type_a = TYPE, .type_b = TYPE, .type_c = TYPE, .compute = COMPUTE, .lda = lda, .ldb = ldb, .ldc = ldc)
+GEMM(cublasSgemm_v2, int, Call::kSgemm, kR32F, kCompute32F)
+GEMM(cublasSgemm_v2_64, std::int64_t, Call::kSgemm, kR32F, kCompute32F)
+GEMM(cublasDgemm_v2, int, Call::kDgemm, kR64F, kCompute64F)
+GEMM(cublasDgemm_v2_64, std::int64_t, Call::kDgemm, kR64F, kCompute64F)
+GEMM(cublasCgemm_v2, int, Call::kCgemm, kC32F, kCompute32F)
+GEMM(cublasCgemm_v2_64, std::int64_t, Call::kCgemm, kC32F, kCompute32F)
+GEMM(cublasZgemm_v2, int, Call::kZgemm, kC64F, kCompute64F)
+GEMM(cublasZgemm_v2_64, std::int64_t, Call::kZgemm, kC64F, kCompute64F)
+GEMM(cublasHgemm, int, Call::kHgemm, kR16F, kCompute16F)
+GEMM(cublasHgemm_64, std::int64_t, Call::kHgemm, kR16F, kCompute16F)
+
+#define GEMM_EX(NAME, INT)                                                                                            \
+  BLAS_ENTRY(                                                                                                         \
+      NAME,                                                                                                           \
+      (Handle handle, int op_a, int op_b, INT m, INT n, INT k, const void* alpha, const void* a, int type_a, INT lda, \
+       const void* b, int type_b, INT ldb, const void* beta, void* c, int type_c, INT ldc, int compute, int algo),    \
+      (handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, compute, algo),      \
+      .call = Call::kGemmEx, OPERANDS_OF_BOTH, .type_a = type_a, .type_b = type_b, .type_c = type_c,                  \
+      .compute = compute, .lda = lda, .ldb = ldb, .ldc = ldc)
+GEMM_EX(cublasGemmEx, int)
+GEMM_EX(cublasGemmEx_64, std::int64_t)
+
+#define STRIDED(NAME, INT)                                                                                            \
+  BLAS_ENTRY(NAME,                                                                                                    \
+             (Handle handle, int op_a, int op_b, INT m, INT n, INT k, const void* alpha, const void* a, INT lda,      \
+              long long stride_a, const void* b, INT ldb, long long stride_b, const void* beta, void* c, INT ldc,     \
+              long long stride_c, INT batch),                                                                         \
+             (handle, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, batch), \
+             .call = Call::kSgemmStridedBatched, OPERANDS_OF_BOTH, .lda = lda, .ldb = ldb, .ldc = ldc,                \
+             .stride_a = stride_a, .stride_b = stride_b, .stride_c = stride_c, .batch = batch)
+STRIDED(cublasSgemmStridedBatched, int)
+STRIDED(cublasSgemmStridedBatched_64, std::int64_t)
+
+#define STRIDED_EX(NAME, INT)                                                                                          \
+  BLAS_ENTRY(NAME,                                                                                                     \
+             (Handle handle, int op_a, int op_b, INT m, INT n, INT k, const void* alpha, const void* a, int type_a,    \
+              INT lda, long long stride_a, const void* b, int type_b, INT ldb, long long stride_b, const void* beta,   \
+              void* c, int type_c, INT ldc, long long stride_c, INT batch, int compute, int algo),                     \
+             (handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, stride_a, b, type_b, ldb, stride_b, beta, c, type_c, \
+              ldc, stride_c, batch, compute, algo),                                                                    \
+             .call = Call::kGemmStridedBatchedEx, OPERANDS_OF_BOTH, .type_a = type_a, .type_b = type_b,                \
+             .type_c = type_c, .compute = compute, .lda = lda, .ldb = ldb, .ldc = ldc, .stride_a = stride_a,           \
+             .stride_b = stride_b, .stride_c = stride_c, .batch = batch)
+STRIDED_EX(cublasGemmStridedBatchedEx, int)
+STRIDED_EX(cublasGemmStridedBatchedEx_64, std::int64_t)
+
+// Pointers of each matrix: recorded, though pgtune has no such problem.
+#define BATCHED(NAME, INT, TYPE, COMPUTE)                                                                        \
+  BLAS_ENTRY(NAME,                                                                                               \
+             (Handle handle, int op_a, int op_b, INT m, INT n, INT k, const void* alpha, const void* a, INT lda, \
+              const void* b, INT ldb, const void* beta, const void* c, INT ldc, INT batch),                      \
+             (handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, batch), .call = Call::kBatched,  \
+             OPERANDS_OF_BOTH, .type_a = TYPE, .type_b = TYPE, .type_c = TYPE, .compute = COMPUTE, .lda = lda,   \
+             .ldb = ldb, .ldc = ldc, .batch = batch)
+BATCHED(cublasSgemmBatched, int, kR32F, kCompute32F)
+BATCHED(cublasSgemmBatched_64, std::int64_t, kR32F, kCompute32F)
+BATCHED(cublasDgemmBatched, int, kR64F, kCompute64F)
+BATCHED(cublasDgemmBatched_64, std::int64_t, kR64F, kCompute64F)
+BATCHED(cublasHgemmBatched, int, kR16F, kCompute16F)
+BATCHED(cublasHgemmBatched_64, std::int64_t, kR16F, kCompute16F)
+
+#define BATCHED_EX(NAME, INT)                                                                                       \
+  BLAS_ENTRY(NAME,                                                                                                  \
+             (Handle handle, int op_a, int op_b, INT m, INT n, INT k, const void* alpha, const void* a, int type_a, \
+              INT lda, const void* b, int type_b, INT ldb, const void* beta, const void* c, int type_c, INT ldc,    \
+              INT batch, int compute, int algo),                                                                    \
+             (handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, batch,      \
+              compute, algo),                                                                                       \
+             .call = Call::kBatched, OPERANDS_OF_BOTH, .type_a = type_a, .type_b = type_b, .type_c = type_c,        \
+             .compute = compute, .lda = lda, .ldb = ldb, .ldc = ldc, .batch = batch)
+BATCHED_EX(cublasGemmBatchedEx, int)
+BATCHED_EX(cublasGemmBatchedEx_64, std::int64_t)
+
+// Many shapes in one call: only counted.
+#define GROUPED(NAME, INT, TYPE, COMPUTE)                                                                          \
+  BLAS_ENTRY(NAME,                                                                                                 \
+             (Handle handle, const void* op_a, const void* op_b, const void* m, const void* n, const void* k,      \
+              const void* alpha, const void* a, const void* lda, const void* b, const void* ldb, const void* beta, \
+              const void* c, const void* ldc, INT groups, const void* sizes),                                      \
+             (handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, groups, sizes),                    \
+             .call = Call::kGrouped, .handle = handle, .type_a = TYPE, .type_b = TYPE, .type_c = TYPE,             \
+             .compute = COMPUTE, .batch = groups)
+GROUPED(cublasSgemmGroupedBatched, int, kR32F, kCompute32F)
+GROUPED(cublasSgemmGroupedBatched_64, std::int64_t, kR32F, kCompute32F)
+GROUPED(cublasDgemmGroupedBatched, int, kR64F, kCompute64F)
+GROUPED(cublasDgemmGroupedBatched_64, std::int64_t, kR64F, kCompute64F)
+
+#define GROUPED_EX(NAME, INT)                                                                                     \
+  BLAS_ENTRY(                                                                                                     \
+      NAME,                                                                                                       \
+      (Handle handle, const void* op_a, const void* op_b, const void* m, const void* n, const void* k,            \
+       const void* alpha, const void* a, int type_a, const void* lda, const void* b, int type_b, const void* ldb, \
+       const void* beta, const void* c, int type_c, const void* ldc, INT groups, const void* sizes, int compute), \
+      (handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, groups, sizes,   \
+       compute),                                                                                                  \
+      .call = Call::kGrouped, .handle = handle, .type_a = type_a, .type_b = type_b, .type_c = type_c,             \
+      .compute = compute, .batch = groups)
+GROUPED_EX(cublasGemmGroupedBatchedEx, int)
+GROUPED_EX(cublasGemmGroupedBatchedEx_64, std::int64_t)
+
+ENTRY(cublasLt, cublasLtMatmul,
+      (Handle handle, const void* desc, const void* alpha, const void* a, const void* a_layout, const void* b,
+       const void* b_layout, const void* beta, const void* c, const void* c_layout, void* d, const void* d_layout,
+       const void* algo, void* workspace, std::size_t workspace_bytes, Stream stream),
+      (handle, desc, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout, algo, workspace, workspace_bytes,
+       stream),
+      LtArguments{desc, alpha, beta, a_layout, b_layout, c_layout, d_layout}, stream)
+
+}  // namespace pgtune::preload

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The file in which one process records its GEMMs. It is mapped while the process runs, so nothing is lost however the
+// process ends. Written by the preload library, read by pgtune of the same version.
+#pragma once
+
+#include <cstdint>
+
+#include "preload/shim/key.hpp"
+
+namespace pgtune::preload {
+
+inline constexpr std::uint64_t kLedgerMagic = 0x31'52'45'47'44'45'4C'50U;  // "PLEDGER1"
+inline constexpr std::uint32_t kSlots = 1U << 14U;
+inline constexpr std::uint32_t kSamples = 16;
+
+enum SlotState : std::uint32_t { kEmpty, kClaimed, kReady };
+
+struct LedgerHeader {
+  std::uint64_t magic;
+  std::uint32_t slots, pid;
+  std::uint64_t lost_calls;  ///< of more keys than the file holds
+  std::uint64_t unused[29];
+};
+static_assert(sizeof(LedgerHeader) == 256);
+
+/// Counters are changed by several threads at once.
+struct Slot {
+  Key key;
+  std::uint32_t state;           ///< SlotState; the key is there in kReady
+  std::uint32_t samples;         ///< taken so far, of which the last kSamples are kept
+  std::uint64_t calls;           ///< that ran at once
+  std::uint64_t captured_calls;  ///< that became part of a CUDA graph
+  float sample_us[kSamples];     ///< GPU time of single calls, launch gaps included
+  std::uint64_t unused[8];
+};
+static_assert(sizeof(Slot) == 256);
+
+inline constexpr std::uint64_t kLedgerBytes = sizeof(LedgerHeader) + std::uint64_t{kSlots} * sizeof(Slot);
+
+/// Environment variables that `pgtune run` sets.
+inline constexpr const char* kLedgerFolder = "PGTUNE_RUN_LEDGERS";
+/// "off": the library forwards everything.
+inline constexpr const char* kRunSwitch = "PGTUNE_RUN";
+
+}  // namespace pgtune::preload

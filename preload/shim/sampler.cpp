@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "preload/shim/sampler.hpp"
+
+#include <cstdlib>
+#include <initializer_list>
+
+#include "preload/shim/ledger.hpp"
+#include "preload/shim/real.hpp"
+
+namespace pgtune::preload {
+namespace {
+
+using Event = void*;
+using Result = int;  // CUresult
+
+constexpr const char* kDriver = "libcuda.so.1";
+RealFunction event_create{kDriver, "cuEventCreate"}, event_destroy{kDriver, "cuEventDestroy_v2"},
+    event_record{kDriver, "cuEventRecord"}, event_query{kDriver, "cuEventQuery"},
+    event_elapsed{kDriver, "cuEventElapsedTime"}, exchange_mode{kDriver, "cuThreadExchangeStreamCaptureMode"},
+    stream_capturing{kDriver, "cuStreamIsCapturing"};
+
+Result create(Event& event) { return event_create.get<Result(Event*, unsigned)>()(&event, 0); }
+Result record(Event event, Stream stream) { return event_record.get<Result(Event, Stream)>()(event, stream); }
+void destroy(Event event) { event_destroy.get<Result(Event)>()(event); }
+
+bool has_driver() {
+  for (RealFunction* function :
+       {&event_create, &event_destroy, &event_record, &event_query, &event_elapsed, &exchange_mode}) {
+    if (function->get<void>() == nullptr) return false;
+  }
+  return true;
+}
+
+/// Events are forbidden where any thread of the process captures in global mode, and break its capture. A thread in
+/// relaxed mode may use them.
+class Relaxed {
+ public:
+  Relaxed() { swap(); }
+  Relaxed(const Relaxed&) = delete;
+  Relaxed& operator=(const Relaxed&) = delete;
+  ~Relaxed() { swap(); }
+
+ private:
+  void swap() { exchange_mode.get<Result(int*)>()(&mode_); }
+  int mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
+};
+
+enum SampleState : int { kFree, kTaken, kPending };
+struct Sample {
+  int state;
+  Event start, end;
+  Slot* slot;
+};
+constexpr int kMostPending = 64;
+Sample samples[kMostPending];
+int pending = 0;
+bool collecting = false, at_exit = false;
+
+void free_sample(Sample& sample) {
+  destroy(sample.start);
+  destroy(sample.end);
+  __atomic_store_n(&sample.state, int{kFree}, __ATOMIC_RELEASE);
+}
+
+void store(Slot& slot, float us) {
+  const std::uint32_t number = add(slot.samples, 1U) - 1;
+  slot.sample_us[number % kSamples] = us;
+}
+
+}  // namespace
+
+bool is_capturing(Stream stream) {
+  auto* const query = stream_capturing.get<Result(Stream, int*)>();
+  int status = 0;
+  return query != nullptr && (query(stream, &status) != 0 || status != 0);
+}
+
+int begin_sample(Slot& slot, Stream stream) {
+  if (!has_driver()) return -1;
+  // Before CUDA's own handler, because registered after it.
+  if (!__atomic_exchange_n(&at_exit, true, __ATOMIC_RELAXED)) std::atexit(collect_samples);
+  for (int i = 0; i < kMostPending; ++i) {
+    Sample& sample = samples[i];
+    int state = kFree;
+    if (!__atomic_compare_exchange_n(&sample.state, &state, int{kTaken}, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      continue;
+    const Relaxed mode;
+    if (create(sample.start) != 0) {
+      __atomic_store_n(&sample.state, int{kFree}, __ATOMIC_RELEASE);
+      return -1;
+    }
+    if (create(sample.end) != 0) {
+      destroy(sample.start);
+      __atomic_store_n(&sample.state, int{kFree}, __ATOMIC_RELEASE);
+      return -1;
+    }
+    sample.slot = &slot;
+    if (record(sample.start, stream) == 0) return i;
+    free_sample(sample);
+    return -1;
+  }
+  return -1;
+}
+
+void end_sample(int number, Stream stream) {
+  if (number < 0) return;
+  Sample& sample = samples[number];
+  const Relaxed mode;
+  if (record(sample.end, stream) != 0) return free_sample(sample);
+  add(pending, 1);
+  __atomic_store_n(&sample.state, int{kPending}, __ATOMIC_RELEASE);
+}
+
+void collect_samples() {
+  if (__atomic_load_n(&pending, __ATOMIC_RELAXED) <= 0 || __atomic_test_and_set(&collecting, __ATOMIC_ACQUIRE)) return;
+  const Relaxed mode;
+  constexpr Result kNotReady = 600;
+  for (Sample& sample : samples) {
+    if (__atomic_load_n(&sample.state, __ATOMIC_ACQUIRE) != kPending) continue;
+    const Result result = event_query.get<Result(Event)>()(sample.end);
+    if (result == kNotReady) continue;
+    float ms = 0;
+    if (result == 0 && event_elapsed.get<Result(float*, Event, Event)>()(&ms, sample.start, sample.end) == 0)
+      store(*sample.slot, ms * 1000);
+    free_sample(sample);
+    add(pending, -1);
+  }
+  __atomic_clear(&collecting, __ATOMIC_RELEASE);
+}
+
+void forget_samples() {
+  for (Sample& sample : samples) sample = {};
+  pending = 0;
+  collecting = false;
+}
+
+}  // namespace pgtune::preload

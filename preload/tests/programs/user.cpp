@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// A program that calls cuBLAS as its first argument says, and prints which library it reached.
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "preload/tests/programs/cublas.hpp"
+#include "preload/tests/programs/fake_events.hpp"
+
+namespace {
+
+const float kOne = 1, kZero = 0;
+constexpr int kF32 = 0, kF16 = 2, kBf16 = 14, kSum32 = 68;
+
+void* new_handle() {
+  void* handle = nullptr;
+  cublasCreate_v2(&handle);
+  return handle;
+}
+
+/// Column-major 64x32 += 64x16 * 16x32: for pgtune 32x64x16.
+void sgemm(void* handle, int times) {
+  for (int i = 0; i < times; ++i)
+    cublasSgemm_v2(handle, 0, 0, 64, 32, 16, &kOne, nullptr, 64, nullptr, 16, &kZero, nullptr, 64);
+}
+
+/// Column-major 32xROWS, for pgtune ROWSx32x128.
+void gemm_ex(void* handle, int rows) {
+  cublasGemmEx(handle, 1, 0, 32, rows, 128, &kOne, nullptr, kBf16, 128, nullptr, kBf16, 128, &kZero, nullptr, kBf16, 32,
+               kSum32, 99);
+}
+
+/// y = x w' + bias of torch's linear: 8 rows of 256 from 128.
+void lt(void* handle) {
+  const auto layout = [](std::uint64_t rows, std::uint64_t cols, std::uint64_t ld) {
+    return FakeLtDescriptor{{kF16, 0, rows, cols, ld, 1}};
+  };
+  const FakeLtDescriptor desc{{kSum32, kF32, 0, 1, 0, 0, 0, 2 + 4, 4096,
+                               0,      0,    0, 0, 0, 0, 0, 0,     0,
+                               0,      0,    0, 0, 0, 0, 0, 0,     static_cast<std::uint32_t>(-1)}};
+  const FakeLtDescriptor a = layout(128, 256, 128), b = layout(128, 8, 128), d = layout(256, 8, 256);
+  cublasLtMatmul(handle, &desc, &kOne, nullptr, &a, nullptr, &b, &kZero, nullptr, &d, nullptr, &d, nullptr, nullptr, 0,
+                 nullptr);
+}
+
+void threads(void* handle) {
+  std::vector<std::thread> all;
+  for (int t = 0; t < 16; ++t) {
+    all.emplace_back([handle, t] {
+      for (int i = 0; i < 1000; ++i) gemm_ex(handle, 8 + (i + t) % 50);
+    });
+  }
+  for (std::thread& thread : all) thread.join();
+}
+
+/// A child that goes on without exec(), and one by a shell.
+void children(void* handle, const char* self) {
+  sgemm(handle, 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    sgemm(handle, 10);
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+  if (std::system((std::string(self) + " sgemm >/dev/null").c_str()) != 0) std::abort();
+  sgemm(handle, 1);
+}
+
+/// Handles that libraries get by hand are those of the libraries: not recorded, and right.
+void by_dlsym(void* handle) {
+  void* const library = dlopen("libcublas.so.13", RTLD_LAZY);
+  const auto call = reinterpret_cast<decltype(&cublasSgemm_v2)>(dlsym(library, "cublasSgemm_v2"));
+  call(handle, 0, 0, 64, 32, 16, &kOne, nullptr, 64, nullptr, 16, &kZero, nullptr, 64);
+}
+
+}  // namespace
+
+extern "C" int use_cublas(const char* what, const char* self);
+int use_cublas(const char* what, const char* self) {
+  const std::string how = what;
+  void* const handle = new_handle();
+  if (how == "sgemm") sgemm(handle, 10);
+  if (how == "lt") lt(handle);
+  if (how == "nested") gemm_ex(handle, 64);
+  if (how == "threads") threads(handle);
+  if (how == "children") children(handle, self);
+  if (how == "dlsym") by_dlsym(handle);
+  if (how == "many") {
+    for (int rows = 1; rows <= 20'000; ++rows) gemm_ex(handle, rows);
+  }
+  if (how == "times") {  // calls 2, 4 and 8 are timed; the last two are part of a graph
+    sgemm(handle, 10);
+    fake_capture(true);
+    sgemm(handle, 2);
+    fake_capture(false);
+  }
+  if (how == "modes") {
+    cublasSetMathMode(handle, 3);
+    sgemm(handle, 1);
+    cublasSetPointerMode_v2(handle, 1);
+    sgemm(handle, 1);
+    cublasDgemm_v2_64(handle, 0, 1, 64, 32, 16, nullptr, nullptr, 64, nullptr, 32, nullptr, nullptr, 64);
+  }
+  if (how == "exit") {
+    sgemm(handle, 1);
+    std::exit(7);
+  }
+  if (how == "kill") {
+    sgemm(handle, 3);
+    raise(SIGKILL);
+  }
+  std::printf("%s, %s\n", fake_cublas_called(), fake_cublaslt_called());
+  cublasDestroy_v2(handle);
+  return 0;
+}

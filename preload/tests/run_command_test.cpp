@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// pgtune run, on programs that call fakes of cuBLAS.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "tests/tool/process.hpp"
+#include "tuner/util/own_files.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// What `pgtune run` printed, and the list it wrote.
+struct Traced {
+  Finished finished;
+  std::string list;
+};
+
+std::string fake(const std::string& name) { return std::string(PGTUNE_FAKES "/") + name; }
+
+Traced trace(const std::vector<std::string>& program, std::map<std::string, std::string> environment = {},
+             const std::string& top = "200") {
+  const std::string file = testing::TempDir() + "pgtune_trace_" + std::to_string(getpid()) + ".txt";
+  environment.try_emplace("PATH", "/usr/bin:/bin");
+  Launch launch;
+  launch.arguments = {"run", "--trace", file, "--top", top, "--"};
+  launch.environment = std::move(environment);
+  launch.arguments.insert(launch.arguments.end(), program.begin(), program.end());
+  Traced out{run(launch), read_file(file).value_or("")};
+  std::filesystem::remove(file);
+  return out;
+}
+
+TEST(RunTrace, KeepsTheMajorVersionsApart) {
+  for (const std::string major : {"12", "13"}) {
+    for (const std::string how : {"cublas_user", "module_user"}) {  // by RPATH, and loaded with RTLD_LOCAL
+      SCOPED_TRACE(how + major);
+      const Traced traced = trace({fake(how + major), "sgemm"});
+      EXPECT_EQ(traced.finished.exit_code, 0) << traced.finished.err;
+      EXPECT_EQ(traced.finished.out, major + " cublasSgemm_v2, none\n");
+      EXPECT_THAT(traced.list, HasSubstr("32x64x16 f32 nn  # 100.0 %  10 calls"));
+    }
+  }
+}
+
+TEST(RunTrace, LeavesProgramsAloneThatAreBoundToNoVersion) {
+  const Traced traced = trace({fake("stub_user"), "sgemm"});
+  EXPECT_EQ(traced.finished.out, "stub cublasSgemm_v2, none\n");
+  EXPECT_THAT(traced.list, Not(HasSubstr("32x64x16")));
+  EXPECT_THAT(traced.finished.err, HasSubstr("No call reached cuBLAS"));
+}
+
+TEST(RunTrace, LeavesFunctionsAloneThatAProgramFindsItself) {
+  const Traced traced = trace({fake("cublas_user13"), "dlsym"});
+  EXPECT_EQ(traced.finished.out, "13 cublasSgemm_v2, none\n");
+  EXPECT_THAT(traced.finished.err, HasSubstr("No call reached cuBLAS"));
+}
+
+TEST(RunTrace, CountsACallOnceThatCuBlasPassesOn) {
+  const Traced traced = trace({fake("cublas_user12"), "nested"});
+  EXPECT_EQ(traced.finished.out, "12 cublasGemmEx, 12 cublasLtMatmul\n");
+  EXPECT_THAT(traced.list, HasSubstr("64x32x128 bf16 nt  # 100.0 %  1 call, cublasGemmEx\n"));
+}
+
+TEST(RunTrace, ReadsDescriptorsOfCublasLt) {
+  EXPECT_THAT(trace({fake("cublas_user13"), "lt"}).list,
+              HasSubstr("8x256x128 f16 nt epilogue bias+relu  # 100.0 %  1 call, cublasLtMatmul\n"));
+}
+
+TEST(RunTrace, TellsModesApart) {
+  const std::vector<std::string> program{fake("cublas_user13"), "modes"};
+  EXPECT_THAT(trace(program).list,
+              AllOf(HasSubstr("32x64x16 tf32 nn"), HasSubstr("32x64x16 f32: alpha is not 1, or alpha and beta are in"),
+                    HasSubstr("1 call, cublasDgemm  32x64x16 f64: no pgtune problem")));
+  EXPECT_THAT(trace(program, {{"NVIDIA_TF32_OVERRIDE", "0"}}).list, HasSubstr("32x64x16 f32 nn"));
+}
+
+TEST(RunTrace, TimesSomeCallsAndNoneOfAGraph) {
+  EXPECT_THAT(trace({fake("cublas_user13"), "times"}).list,
+              HasSubstr("32x64x16 f32 nn  # 100.0 %  10 calls and 2 captured, 125 us each, cublasSgemm\n"));
+}
+
+TEST(RunTrace, CountsEveryCallOfThreads) {
+  const std::string list = trace({fake("cublas_user13"), "threads"}).list;
+  EXPECT_THAT(list,
+              AllOf(HasSubstr("# 16,000 calls in 1 process"), HasSubstr("# family 8..57x"), HasSubstr("320 calls")));
+}
+
+TEST(RunTrace, CountsChildrenWithAndWithoutExec) {
+  const std::string list = trace({fake("cublas_user13"), "children"}).list;
+  EXPECT_THAT(list, AllOf(HasSubstr("# 22 calls in 3 processes"), HasSubstr("22 calls, ")));
+}
+
+TEST(RunTrace, LosesNothingWhenTheProgramIsKilled) {
+  const Traced traced = trace({fake("cublas_user13"), "kill"});
+  EXPECT_EQ(traced.finished.exit_code, 128 + 9);
+  EXPECT_THAT(traced.list, HasSubstr("3 calls"));
+}
+
+TEST(RunTrace, CountsWhatItCannotRecord) {
+  const std::string list = trace({fake("cublas_user13"), "many"}, {}, "3").list;
+  EXPECT_THAT(list, AllOf(HasSubstr("calls of more shapes than a process can record are missing"),
+                          HasSubstr("more shapes, 100.0 % (--top)")));
+}
+
+TEST(RunTrace, ReturnsTheProgramsExitCode) {
+  EXPECT_EQ(trace({fake("cublas_user13"), "exit"}).finished.exit_code, 7);
+  EXPECT_EQ(trace({"sh", "-c", "exit 3"}).finished.exit_code, 3);
+  const Finished none = trace({"/no/such/program"}).finished;
+  EXPECT_EQ(none.exit_code, 3);
+  EXPECT_THAT(none.err, HasSubstr("cannot run '/no/such/program'"));
+  Launch without_program;
+  without_program.arguments = {"run", "--trace", "list"};
+  EXPECT_EQ(run(without_program).exit_code, 2);
+}
+
+TEST(RunTrace, CanBeSwitchedOff) {
+  const Traced traced = trace({fake("cublas_user13"), "sgemm"}, {{"PGTUNE_RUN", "off"}});
+  EXPECT_EQ(traced.finished.out, "13 cublasSgemm_v2, none\n");
+  EXPECT_THAT(traced.list, Not(HasSubstr("32x64x16")));
+}
+
+TEST(RunTrace, LoadsBeforeOtherPreloadedLibraries) {
+  const Traced traced = trace({"sh", "-c", "echo $LD_PRELOAD"}, {{"LD_PRELOAD", "libm.so.6"}});
+  EXPECT_EQ(traced.finished.out, PGTUNE_PRELOAD_LIBRARY ":libm.so.6\n");
+}
+
+TEST(PreloadLibrary, NeedsTheCLibraryAlone) {
+  std::string needed, names;
+  const auto output = [](const std::string& command) {
+    std::string out;
+    char line[256];
+    FILE* const pipe = popen(command.c_str(), "r");
+    while (pipe != nullptr && std::fgets(line, sizeof line, pipe) != nullptr) out += line;
+    if (pipe != nullptr) pclose(pipe);
+    return out;
+  };
+  EXPECT_EQ(output("readelf -d '" PGTUNE_PRELOAD_LIBRARY "' | grep NEEDED | grep -v 'libc[.]so\\|libdl[.]so'"), "");
+  // It defines functions of cuBLAS and its own node; of the C library it uses what is listed.
+  EXPECT_EQ(output("nm -D '" PGTUNE_PRELOAD_LIBRARY
+                   "' | sed 's/^[0-9a-f ]*//' | grep -v '^T cublas[A-Za-z0-9_]*@libcublas\\(Lt\\)\\?[.]so[.]1[23]$' | "
+                   "grep -v '^w ' | sed 's/@GLIBC.*//' | sort | tr '\\n' ' '"),
+            "A libcublas.so.12 A libcublas.so.13 A libcublasLt.so.12 A libcublasLt.so.13 A pgtune_preload U "
+            "__cxa_atexit U __register_atfork U access U close U dlopen U dlsym U getenv U getpid "
+            "U memcmp U mmap U munmap U open U posix_fallocate U sched_yield U snprintf U strcmp U strdup ");
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test

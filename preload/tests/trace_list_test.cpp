@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "preload/program/trace_list.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "preload/shim/abi.hpp"
+#include "tool/pgtune/cli/options/shape_list.hpp"
+
+namespace pgtune::tool {
+namespace {
+
+RecordedGemm bf16(std::int64_t m, std::uint64_t calls, std::vector<double> samples_s) {
+  RecordedGemm gemm;
+  preload::Key& key = gemm.key;
+  key.call = preload::Call::kGemmEx;
+  key.m = m, key.n = 512, key.k = 256;
+  key.lda = key.ldb = 256, key.ldc = 512;
+  key.trans_b = 1;
+  key.alpha = 1;
+  key.type_a = key.type_b = key.type_d = key.bias_type = preload::kR16BF;
+  key.compute = preload::kCompute32F;
+  gemm.calls = calls;
+  gemm.samples_s = std::move(samples_s);
+  return gemm;
+}
+
+TEST(TraceLists, HaveTheHeaviestShapeFirst) {
+  RecordedGemm other = bf16(64, 10, {2e-6});
+  other.key.type_a = other.key.type_b = other.key.type_d = preload::kR64F;
+  other.key.call = preload::Call::kDgemm;
+  RecordedGemm strided = bf16(128, 30, {});  // expected to take twice as long as one of 64
+  strided.key.lda = 320;
+  strided.key.beta = 1;
+  strided.captured_calls = 10;
+  const RecordedGemms recorded{{bf16(64, 20, {1e-6, 3e-6, 2e-6}), strided, other}, 2, 5};
+  const TraceList list = trace_list(recorded, "serve", 10, true);
+  EXPECT_EQ(list.text,
+            "# GEMMs that 'serve' asked of cuBLAS, from `pgtune run --trace`; shares are of their GPU time.\n"
+            "# 70 calls in 2 processes; 10 of them captured in CUDA graphs, counted once however often these run.\n"
+            "# 5 calls of more shapes than a process can record are missing.\n"
+            "128x512x256 bf16 nt lda 320 beta 1  # 72.7 %  30 calls and 10 captured, cublasGemmEx\n"
+            "64x512x256 bf16 nt                  # 18.2 %  20 calls, 2 us each, cublasGemmEx\n"
+            "# Not searched:\n"
+            "#  9.1 %  10 calls, 2 us each, cublasDgemm  64x512x256 f64: no pgtune problem: pointers of matrices, "
+            "groups, or an order other than column-major\n");
+  EXPECT_EQ(list.shapes, 2);
+  EXPECT_EQ(list.calls, 70U);
+  EXPECT_NEAR(list.searched_share, 10.0 / 11, 1e-9);
+  const auto shapes = parse_shape_list(list.text, "list");
+  ASSERT_EQ(shapes.size(), 2U);
+  EXPECT_EQ(shapes[0].lda, "320");
+}
+
+TEST(TraceLists, NameFamilies) {
+  RecordedGemms recorded;
+  for (const std::int64_t m : {7, 1, 300, 64}) recorded.gemms.push_back(bf16(m, 2, {1e-6}));
+  EXPECT_THAT(trace_list(recorded, "serve", 2, true).text,
+              testing::AllOf(testing::HasSubstr("# family 1..300x512x256 bf16 nt: 4 values of M, 100.0 %\n"),
+                             testing::HasSubstr("# 2 more shapes, 50.0 % (--top).\n")));
+  recorded.gemms.pop_back();
+  EXPECT_THAT(trace_list(recorded, "serve", 2, true).text, testing::Not(testing::HasSubstr("family")));
+}
+
+TEST(TraceLists, CountCallsOfOneProblemTogether) {
+  RecordedGemm lt = bf16(64, 3, {4e-6});
+  lt.key.call = preload::Call::kLtMatmul;
+  EXPECT_THAT(trace_list({{bf16(64, 1, {4e-6}), lt}, 1, 0}, "serve", 9, true).text,
+              testing::HasSubstr("64x512x256 bf16 nt  # 100.0 %  4 calls, 4 us each, cublasGemmEx cublasLtMatmul\n"));
+}
+
+}  // namespace
+}  // namespace pgtune::tool
