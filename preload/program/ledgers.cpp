@@ -7,6 +7,7 @@
 #include <map>
 
 #include "preload/shim/ledger_format.hpp"
+#include "tuner/stats/descriptive.hpp"
 #include "tuner/util/own_files.hpp"
 
 namespace pgtune::tool {
@@ -25,8 +26,17 @@ void add_slot(std::map<Words, RecordedGemm>& gemms, const preload::Slot& slot) {
   gemm.key = slot.key;
   gemm.calls += slot.calls;
   gemm.captured_calls += slot.captured_calls;
+  gemm.served_calls += slot.served_calls;
+  for (std::size_t i = 0; i < gemm.refused_calls.size(); ++i) gemm.refused_calls[i] += slot.refused_calls[i];
   const auto kept = std::min(slot.samples, preload::kSamples);
   for (std::uint32_t i = 0; i < kept; ++i) gemm.samples_s.push_back(slot.sample_us[i] * 1e-6);
+}
+
+/// Of all calls.
+double flops_of(const RecordedGemm& gemm) {
+  const preload::Key& key = gemm.key;
+  return 2 * static_cast<double>(key.m) * static_cast<double>(key.n) * static_cast<double>(key.k) *
+         static_cast<double>(key.batch) * static_cast<double>(gemm.all_calls());
 }
 
 }  // namespace
@@ -49,7 +59,34 @@ RecordedGemms read_ledgers(const std::filesystem::path& folder) {
     }
   }
   for (auto& [words, gemm] : gemms) out.gemms.push_back(std::move(gemm));
+  expect_times(out);
   return out;
+}
+
+std::uint64_t RecordedGemms::all_calls() const {
+  std::uint64_t sum = 0;
+  for (const RecordedGemm& gemm : gemms) sum += gemm.all_calls();
+  return sum;
+}
+
+double RecordedGemms::time_s() const {
+  double sum = 0;
+  for (const RecordedGemm& gemm : gemms) sum += gemm.time_s;
+  return sum;
+}
+
+void expect_times(RecordedGemms& recorded) {
+  double timed_s = 0, timed_flops = 0;
+  for (RecordedGemm& gemm : recorded.gemms) {
+    if (gemm.samples_s.empty()) continue;
+    gemm.time_s = stats::median(gemm.samples_s) * static_cast<double>(gemm.all_calls());
+    timed_s += gemm.time_s;
+    timed_flops += flops_of(gemm);
+  }
+  const double s_per_flop = timed_flops > 0 ? timed_s / timed_flops : 1e-15;  // nothing was timed: any speed
+  for (RecordedGemm& gemm : recorded.gemms) {
+    if (gemm.samples_s.empty()) gemm.time_s = flops_of(gemm) * s_per_flop;
+  }
 }
 
 }  // namespace pgtune::tool

@@ -2,11 +2,13 @@
 // What the processes of a program recorded, read from their ledgers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <vector>
 
 #include "preload/shim/key.hpp"
+#include "preload/shim/refusal.hpp"
 
 namespace pgtune::tool {
 
@@ -15,13 +17,25 @@ struct RecordedGemm {
   std::uint64_t calls = 0;           ///< that ran at once
   std::uint64_t captured_calls = 0;  ///< that became part of CUDA graphs, however often these run
   std::vector<double> samples_s;     ///< GPU time of single calls
+  std::uint64_t served_calls = 0;    ///< of `calls`
+  std::array<std::uint64_t, preload::kServingRefusals> refused_calls{};  ///< from preload::kFirstOfServing on
+  /// Of all calls: the median of the samples times their number, without samples at the speed of the other keys.
+  double time_s = 0;
+
+  [[nodiscard]] std::uint64_t all_calls() const { return calls + captured_calls; }
 };
 
 struct RecordedGemms {
   std::vector<RecordedGemm> gemms;  ///< each key once
   int processes = 0;                ///< that called cuBLAS
   std::uint64_t lost_calls = 0;     ///< of more keys than a ledger holds
+
+  [[nodiscard]] std::uint64_t all_calls() const;
+  [[nodiscard]] double time_s() const;
 };
+
+/// Fills in RecordedGemm::time_s.
+void expect_times(RecordedGemms& recorded);
 
 /// Files that are no ledgers, or ledgers cut short, are left out.
 [[nodiscard]] RecordedGemms read_ledgers(const std::filesystem::path& folder);

@@ -27,9 +27,8 @@ struct Line {
   std::int64_t m = 0;
   std::uint64_t calls = 0, captured_calls = 0;
   std::set<std::string> functions;
-  double flops = 0;  ///< of all calls
-  double timed_s = 0, timed_flops = 0;
-  double time_s = 0;  ///< of all calls, expected
+  double time_s = 0;   ///< of all calls
+  bool timed = false;  ///< some were
 };
 
 Line line_of(const RecordedGemm& gemm, bool tf32) {
@@ -46,13 +45,8 @@ Line line_of(const RecordedGemm& gemm, bool tf32) {
   line.calls = gemm.calls;
   line.captured_calls = gemm.captured_calls;
   line.functions.insert(preload::kCallNames[static_cast<std::size_t>(key.call)]);
-  const auto all_calls = static_cast<double>(gemm.calls + gemm.captured_calls);
-  line.flops = 2 * static_cast<double>(key.m) * static_cast<double>(key.n) * static_cast<double>(key.k) *
-               static_cast<double>(key.batch) * all_calls;
-  if (!gemm.samples_s.empty()) {
-    line.timed_s = stats::median(gemm.samples_s) * all_calls;
-    line.timed_flops = line.flops;
-  }
+  line.time_s = gemm.time_s;
+  line.timed = !gemm.samples_s.empty();
   return line;
 }
 
@@ -60,9 +54,8 @@ void merge(Line& into, const Line& from) {
   into.calls += from.calls;
   into.captured_calls += from.captured_calls;
   into.functions.insert(from.functions.begin(), from.functions.end());
-  into.flops += from.flops;
-  into.timed_s += from.timed_s;
-  into.timed_flops += from.timed_flops;
+  into.time_s += from.time_s;
+  into.timed = into.timed || from.timed;
 }
 
 /// The heaviest first.
@@ -74,14 +67,7 @@ std::vector<Line> lines_of(const RecordedGemms& recorded, bool tf32) {
     if (!is_new) merge(place->second, line);
   }
   std::vector<Line> lines;
-  double timed_s = 0, timed_flops = 0;
-  for (auto& [key, line] : merged) {
-    timed_s += line.timed_s;
-    timed_flops += line.timed_flops;
-    lines.push_back(std::move(line));
-  }
-  const double s_per_flop = timed_flops > 0 ? timed_s / timed_flops : 1e-15;
-  for (Line& line : lines) line.time_s = line.timed_s + (line.flops - line.timed_flops) * s_per_flop;
+  for (auto& [key, line] : merged) lines.push_back(std::move(line));
   std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.time_s > b.time_s; });
   return lines;
 }
@@ -93,8 +79,7 @@ std::string calls_text(const Line& line) {
   if (line.captured_calls > 0)
     text += fmt::format(" and {} captured", count_text(static_cast<std::int64_t>(line.captured_calls)));
   const auto all = static_cast<double>(line.calls + line.captured_calls);
-  if (line.timed_s > 0)
-    text += fmt::format(", {:.3g} us each", line.timed_s / line.timed_flops * line.flops / all * 1e6);
+  if (line.timed) text += fmt::format(", {:.3g} us each", line.time_s / all * 1e6);
   return fmt::format("{}, {}", text, fmt::join(line.functions, " "));
 }
 
@@ -129,14 +114,11 @@ std::string families_text(const std::vector<Line>& lines, double all_s) {
 TraceList trace_list(const RecordedGemms& recorded, const std::string& program, std::size_t top, bool tf32) {
   const std::vector<Line> lines = lines_of(recorded, tf32);
   TraceList list;
-  double all_s = 0, left_out_s = 0;
+  double left_out_s = 0;
   std::uint64_t captured = 0;
-  for (const Line& line : lines) {
-    list.calls += line.calls + line.captured_calls;
-    captured += line.captured_calls;
-    all_s += line.time_s;
-  }
-  if (all_s <= 0) all_s = 1;
+  for (const Line& line : lines) captured += line.captured_calls;
+  list.calls = recorded.all_calls();
+  const double all_s = recorded.time_s() > 0 ? recorded.time_s() : 1;
   std::size_t width = 0, left_out = 0;
   for (const Line& line : lines) {
     if (line.refusal.empty()) width = std::max(width, line.text.size());

@@ -15,8 +15,7 @@ struct TraceList {
   double searched_share = 0;  ///< of the GEMM time, in those lines
 };
 
-/// At most `top` shapes are listed. Time is the median of a shape's samples times its calls; a shape without samples is
-/// given the speed of the others. `tf32`: see preload::arithmetic_of().
+/// At most `top` shapes are listed. `tf32`: see preload::arithmetic_of().
 [[nodiscard]] TraceList trace_list(const RecordedGemms& recorded, const std::string& program, std::size_t top,
                                    bool tf32);
 

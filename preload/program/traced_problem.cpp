@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
 #include "preload/shim/refusal.hpp"
 
 namespace pgtune::tool {
@@ -14,6 +18,8 @@ Dtype dtype_of(Arithmetic arithmetic) {
   switch (arithmetic) {
     case Arithmetic::kTf32:
       return Dtype::kTf32;
+    case Arithmetic::kTf32x3:
+      return Dtype::kTf32x3;
     case Arithmetic::kF16:
       return Dtype::kF16;
     case Arithmetic::kBf16:
@@ -87,6 +93,27 @@ Result<Problem> problem_of(const preload::Key& key, bool tf32) {
   if ((key.epilogue & preload::kLtRelu) != 0) problem.epilogue.activation = Activation::kRelu;
   if ((key.epilogue & preload::kLtGelu) != 0) problem.epilogue.activation = Activation::kGelu;
   return with_default_strides(problem);
+}
+
+std::optional<PgtuneProblem> kernel_problem_of(const Problem& problem) {
+  constexpr std::pair<Dtype, PgtuneArithmetic> kAll[] = {{Dtype::kF32, kPgtuneF32},       {Dtype::kTf32, kPgtuneTf32},
+                                                         {Dtype::kTf32x3, kPgtuneTf32x3}, {Dtype::kF16, kPgtuneF16},
+                                                         {Dtype::kBf16, kPgtuneBf16},     {Dtype::kE4m3, kPgtuneE4m3},
+                                                         {Dtype::kE5m2, kPgtuneE5m2},     {Dtype::kInt8, kPgtuneInt8}};
+  const auto* const same =
+      std::find_if(std::begin(kAll), std::end(kAll), [&](const auto& pair) { return pair.first == problem.dtype; });
+  if (same == std::end(kAll) || problem.epilogue.activation == Activation::kSilu) return std::nullopt;
+  PgtuneProblem out;
+  std::memset(&out, 0, sizeof out);
+  out.m = problem.m, out.n = problem.n, out.k = problem.k, out.batch = problem.batch;
+  out.lda = problem.lda, out.ldb = problem.ldb, out.ldc = problem.ldc;
+  out.arithmetic = same->second;
+  out.layout = (problem.trans_a ? 2 : 0) + (problem.trans_b ? 1 : 0);
+  out.float32_out = problem.has_usual_output() ? 0 : 1;
+  out.bias = problem.epilogue.bias ? 1 : 0;
+  out.activation = static_cast<std::int32_t>(problem.epilogue.activation);
+  out.adds_c = problem.beta != 0 ? 1 : 0;
+  return out;
 }
 
 std::string text_of(const preload::Key& key) {

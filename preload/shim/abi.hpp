@@ -14,7 +14,7 @@ enum class Major : std::uint8_t { k12, k13 };
 using Handle = void*;  ///< cublasHandle_t and cublasLtHandle_t
 using Stream = void*;  ///< cudaStream_t and CUstream
 
-enum Status : int { kSuccess = 0, kNotInitialized = 1 };
+enum Status : int { kSuccess = 0, kNotInitialized = 1, kExecutionFailed = 13 };
 enum Operation : int { kOpN = 0, kOpT = 1, kOpC = 2 };
 enum MathMode : int { kPedanticMath = 2, kTf32Math = 3, kEmulatedBf16x9Math = 4, kEmulatedFixedPointMath = 8 };
 

@@ -82,6 +82,10 @@ Stream stream_of(Major major, Handle handle) {
   return stream;
 }
 
+const void* bias_of(Major major, const LtArguments& call) {
+  return lt_value<const void*>(get_lt_attribute, major, call.desc, kLtBiasPointer);
+}
+
 Key key_of(Major major, const BlasArguments& call) {
   Key key;
   key.call = call.call;

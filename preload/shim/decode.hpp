@@ -14,6 +14,7 @@ struct BlasArguments {
   int op_a = kOpN, op_b = kOpN;
   std::int64_t m = 0, n = 0, k = 0;
   const void *alpha = nullptr, *beta = nullptr;
+  const void *a = nullptr, *b = nullptr, *c = nullptr;
   int type_a = kR32F, type_b = kR32F, type_c = kR32F, compute = kCompute32F;
   std::int64_t lda = 0, ldb = 0, ldc = 0;
   std::int64_t stride_a = 0, stride_b = 0, stride_c = 0, batch = 1;
@@ -21,11 +22,14 @@ struct BlasArguments {
 
 /// As cublasLtMatmul has them.
 struct LtArguments {
-  const void *desc, *alpha, *beta, *a_layout, *b_layout, *c_layout, *d_layout;
+  const void *desc, *alpha, *a, *a_layout, *b, *b_layout, *beta, *c, *c_layout;
+  void* d;
+  const void* d_layout;
 };
 
 Stream stream_of(Major major, Handle handle);
 Key key_of(Major major, const BlasArguments& call);
 Key key_of(Major major, const LtArguments& call);
+const void* bias_of(Major major, const LtArguments& call);
 
 }  // namespace pgtune::preload

@@ -6,6 +6,7 @@
 #include "preload/shim/ledger.hpp"
 #include "preload/shim/real.hpp"
 #include "preload/shim/sampler.hpp"
+#include "preload/shim/serve.hpp"
 
 namespace pgtune::preload {
 namespace {
@@ -13,14 +14,21 @@ namespace {
 /// cuBLAS calls itself and cublasLt through these functions.
 __attribute__((tls_model("initial-exec"))) thread_local int depth = 0;
 
-/// Records one call, which the caller makes in its lifetime.
+/// One call: recorded, and answered where a kernel is there for it. Otherwise the caller makes it in its lifetime.
 class Recorded {
  public:
   Recorded(Major major, const BlasArguments& call) {
-    if (begin()) record(key_of(major, call), stream_of(major, call.handle));
+    if (!begin()) return;
+    const Key key = key_of(major, call);
+    void* const d = const_cast<void*>(call.c);
+    record(key,
+           {{call.b, call.a, call.c, nullptr, d, key.beta}, workspace_of(call.handle), stream_of(major, call.handle)});
   }
-  Recorded(Major major, const LtArguments& call, Stream stream) {
-    if (begin()) record(key_of(major, call), stream);
+  Recorded(Major major, const LtArguments& call, Workspace workspace, Stream stream) {
+    if (!begin()) return;
+    const Key key = key_of(major, call);
+    const void* const bias = (key.epilogue & kLtBias) != 0 ? bias_of(major, call) : nullptr;
+    record(key, {{call.b, call.a, call.c, bias, call.d, key.beta}, workspace, stream});
   }
   Recorded(const Recorded&) = delete;
   Recorded& operator=(const Recorded&) = delete;
@@ -28,14 +36,18 @@ class Recorded {
     end_sample(sample_, stream_);
     --depth;
   }
+  [[nodiscard]] bool answered() const { return answered_; }
+  [[nodiscard]] int status() const { return status_; }
 
  private:
   static bool begin() { return ++depth == 1 && recording(); }
 
-  void record(const Key& key, Stream stream) {
+  void record(Key key, const Given& given) {
+    if (serving()) key.device = static_cast<std::uint8_t>(current_device());
     Slot* const slot = slot_of(key);
     if (slot == nullptr) return;
-    if (is_capturing(stream)) {
+    stream_ = given.stream;
+    if (!serving() && is_capturing(stream_)) {
       add(slot->captured_calls, std::uint64_t{1});
       return;
     }
@@ -43,12 +55,12 @@ class Recorded {
     constexpr std::uint64_t kCallsBetweenCollections = 8;
     if (number % kCallsBetweenCollections == 0) collect_samples();
     const bool power_of_two = (number & (number - 1)) == 0;
-    if (number < 2 || !power_of_two) return;
-    sample_ = begin_sample(*slot, stream);
-    stream_ = stream;
+    if (number > 1 && power_of_two && !(serving() && is_capturing(stream_))) sample_ = begin_sample(*slot, stream_);
+    if (serving()) answered_ = serve(*slot, given, status_);
   }
 
-  int sample_ = -1;
+  int sample_ = -1, status_ = kSuccess;
+  bool answered_ = false;
   Stream stream_ = nullptr;
 };
 
@@ -66,22 +78,23 @@ class Recorded {
     auto* const real = function.get<int PARAMETERS>();                                      \
     if (real == nullptr) return kNotInitialized;                                            \
     const Recorded recorded(Major::k##MAJOR, __VA_ARGS__);                                  \
-    return real ARGUMENTS;                                                                  \
+    return recorded.answered() ? recorded.status() : real ARGUMENTS;                        \
   }                                                                                         \
   asm(".symver pgtune_" #MAJOR "_" #NAME ", " #NAME "@lib" #LIBRARY ".so." #MAJOR);
 
 #define BLAS_ENTRY(NAME, PARAMETERS, ARGUMENTS, ...) \
   ENTRY(cublas, NAME, PARAMETERS, ARGUMENTS, BlasArguments{__VA_ARGS__})
 
-#define OPERANDS_OF_BOTH \
-  .handle = handle, .op_a = op_a, .op_b = op_b, .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta
+#define ARGUMENTS_OF_ALL                                                                                              \
+  .handle = handle, .op_a = op_a, .op_b = op_b, .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .a = a, .b = b, \
+  .c = c
 
 // cublas?gemm.
 #define GEMM(NAME, INT, CALL, TYPE, COMPUTE)                                                                     \
   BLAS_ENTRY(NAME,                                                                                               \
              (Handle handle, int op_a, int op_b, INT m, INT n, INT k, const void* alpha, const void* a, INT lda, \
               const void* b, INT ldb, const void* beta, void* c, INT ldc),                                       \
-             (handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc), .call = CALL, OPERANDS_OF_BOTH, \
+             (handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc), .call = CALL, ARGUMENTS_OF_ALL, \
              .type_a = TYPE, .type_b = TYPE, .type_c = TYPE, .compute = COMPUTE, .lda = lda, .ldb = ldb, .ldc = ldc)
 GEMM(cublasSgemm_v2, int, Call::kSgemm, kR32F, kCompute32F)
 GEMM(cublasSgemm_v2_64, std::int64_t, Call::kSgemm, kR32F, kCompute32F)
@@ -100,7 +113,7 @@ GEMM(cublasHgemm_64, std::int64_t, Call::kHgemm, kR16F, kCompute16F)
       (Handle handle, int op_a, int op_b, INT m, INT n, INT k, const void* alpha, const void* a, int type_a, INT lda, \
        const void* b, int type_b, INT ldb, const void* beta, void* c, int type_c, INT ldc, int compute, int algo),    \
       (handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, compute, algo),      \
-      .call = Call::kGemmEx, OPERANDS_OF_BOTH, .type_a = type_a, .type_b = type_b, .type_c = type_c,                  \
+      .call = Call::kGemmEx, ARGUMENTS_OF_ALL, .type_a = type_a, .type_b = type_b, .type_c = type_c,                  \
       .compute = compute, .lda = lda, .ldb = ldb, .ldc = ldc)
 GEMM_EX(cublasGemmEx, int)
 GEMM_EX(cublasGemmEx_64, std::int64_t)
@@ -111,7 +124,7 @@ GEMM_EX(cublasGemmEx_64, std::int64_t)
               long long stride_a, const void* b, INT ldb, long long stride_b, const void* beta, void* c, INT ldc,     \
               long long stride_c, INT batch),                                                                         \
              (handle, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, batch), \
-             .call = Call::kSgemmStridedBatched, OPERANDS_OF_BOTH, .lda = lda, .ldb = ldb, .ldc = ldc,                \
+             .call = Call::kSgemmStridedBatched, ARGUMENTS_OF_ALL, .lda = lda, .ldb = ldb, .ldc = ldc,                \
              .stride_a = stride_a, .stride_b = stride_b, .stride_c = stride_c, .batch = batch)
 STRIDED(cublasSgemmStridedBatched, int)
 STRIDED(cublasSgemmStridedBatched_64, std::int64_t)
@@ -123,7 +136,7 @@ STRIDED(cublasSgemmStridedBatched_64, std::int64_t)
               void* c, int type_c, INT ldc, long long stride_c, INT batch, int compute, int algo),                     \
              (handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, stride_a, b, type_b, ldb, stride_b, beta, c, type_c, \
               ldc, stride_c, batch, compute, algo),                                                                    \
-             .call = Call::kGemmStridedBatchedEx, OPERANDS_OF_BOTH, .type_a = type_a, .type_b = type_b,                \
+             .call = Call::kGemmStridedBatchedEx, ARGUMENTS_OF_ALL, .type_a = type_a, .type_b = type_b,                \
              .type_c = type_c, .compute = compute, .lda = lda, .ldb = ldb, .ldc = ldc, .stride_a = stride_a,           \
              .stride_b = stride_b, .stride_c = stride_c, .batch = batch)
 STRIDED_EX(cublasGemmStridedBatchedEx, int)
@@ -135,7 +148,7 @@ STRIDED_EX(cublasGemmStridedBatchedEx_64, std::int64_t)
              (Handle handle, int op_a, int op_b, INT m, INT n, INT k, const void* alpha, const void* a, INT lda, \
               const void* b, INT ldb, const void* beta, const void* c, INT ldc, INT batch),                      \
              (handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, batch), .call = Call::kBatched,  \
-             OPERANDS_OF_BOTH, .type_a = TYPE, .type_b = TYPE, .type_c = TYPE, .compute = COMPUTE, .lda = lda,   \
+             ARGUMENTS_OF_ALL, .type_a = TYPE, .type_b = TYPE, .type_c = TYPE, .compute = COMPUTE, .lda = lda,   \
              .ldb = ldb, .ldc = ldc, .batch = batch)
 BATCHED(cublasSgemmBatched, int, kR32F, kCompute32F)
 BATCHED(cublasSgemmBatched_64, std::int64_t, kR32F, kCompute32F)
@@ -151,7 +164,7 @@ BATCHED(cublasHgemmBatched_64, std::int64_t, kR16F, kCompute16F)
               INT batch, int compute, int algo),                                                                    \
              (handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, batch,      \
               compute, algo),                                                                                       \
-             .call = Call::kBatched, OPERANDS_OF_BOTH, .type_a = type_a, .type_b = type_b, .type_c = type_c,        \
+             .call = Call::kBatched, ARGUMENTS_OF_ALL, .type_a = type_a, .type_b = type_b, .type_c = type_c,        \
              .compute = compute, .lda = lda, .ldb = ldb, .ldc = ldc, .batch = batch)
 BATCHED_EX(cublasGemmBatchedEx, int)
 BATCHED_EX(cublasGemmBatchedEx_64, std::int64_t)
@@ -189,6 +202,28 @@ ENTRY(cublasLt, cublasLtMatmul,
        const void* algo, void* workspace, std::size_t workspace_bytes, Stream stream),
       (handle, desc, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout, algo, workspace, workspace_bytes,
        stream),
-      LtArguments{desc, alpha, beta, a_layout, b_layout, c_layout, d_layout}, stream)
+      LtArguments{desc, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout},
+      Workspace{workspace, workspace_bytes}, stream)
+
+// What a program gives to its handles. cublasSetStream goes back to cuBLAS's own workspace.
+#define HANDLE_ENTRY(NAME, PARAMETERS, ARGUMENTS, HANDLE, WORKSPACE)  \
+  HANDLE_ENTRY_OF(12, NAME, PARAMETERS, ARGUMENTS, HANDLE, WORKSPACE) \
+  HANDLE_ENTRY_OF(13, NAME, PARAMETERS, ARGUMENTS, HANDLE, WORKSPACE)
+#define HANDLE_ENTRY_OF(MAJOR, NAME, PARAMETERS, ARGUMENTS, HANDLE, WORKSPACE)              \
+  extern "C" __attribute__((visibility("default"))) int pgtune_##MAJOR##_##NAME PARAMETERS; \
+  int pgtune_##MAJOR##_##NAME PARAMETERS {                                                  \
+    static constinit RealFunction function("libcublas.so." #MAJOR, #NAME);                  \
+    auto* const real = function.get<int PARAMETERS>();                                      \
+    if (real == nullptr) return kNotInitialized;                                            \
+    const int status = real ARGUMENTS;                                                      \
+    if (serving() && status == kSuccess) set_workspace(HANDLE, WORKSPACE);                  \
+    return status;                                                                          \
+  }                                                                                         \
+  asm(".symver pgtune_" #MAJOR "_" #NAME ", " #NAME "@libcublas.so." #MAJOR);
+HANDLE_ENTRY(cublasCreate_v2, (Handle * handle), (handle), *handle, Workspace{})
+HANDLE_ENTRY(cublasDestroy_v2, (Handle handle), (handle), handle, Workspace{})
+HANDLE_ENTRY(cublasSetStream_v2, (Handle handle, Stream stream), (handle, stream), handle, Workspace{})
+HANDLE_ENTRY(cublasSetWorkspace_v2, (Handle handle, void* workspace, std::size_t bytes), (handle, workspace, bytes),
+             handle, (Workspace{workspace, bytes}))
 
 }  // namespace pgtune::preload

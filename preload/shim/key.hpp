@@ -62,8 +62,8 @@ struct Key {
   std::uint8_t math = 0;                            ///< MathMode of the handle
   std::uint16_t epilogue = 1;                       ///< LtEpilogue
   std::uint8_t bias_type = 0;                       ///< DataType; that of D without a bias
-  std::uint8_t unused = 0;
-  std::uint16_t flags = 0;  ///< Flag
+  std::uint8_t device = 0;                          ///< where calls are served: the GPU's number
+  std::uint16_t flags = 0;                          ///< Flag
   std::uint16_t unused_too = 0;
 };
 inline constexpr int kKeyWords = 13;

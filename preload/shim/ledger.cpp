@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "preload/shim/sampler.hpp"
+#include "preload/shim/serve.hpp"
 
 namespace pgtune::preload {
 namespace {
@@ -67,6 +68,7 @@ void forget_in_child() {
   ledger = nullptr;
   opening = false;
   forget_samples();
+  stop_serving_in_child();
 }
 
 __attribute__((constructor)) void start() {
@@ -75,12 +77,16 @@ __attribute__((constructor)) void start() {
   const char* const found = std::getenv(kLedgerFolder);
   // The program may change its environment.
   folder = found == nullptr ? nullptr : strdup(found);
-  if (folder != nullptr) pthread_atfork(nullptr, nullptr, forget_in_child);
+  if (folder == nullptr) return;
+  read_serving_environment();
+  pthread_atfork(nullptr, nullptr, forget_in_child);
 }
 
 }  // namespace
 
 bool recording() { return __atomic_load_n(&folder, __ATOMIC_RELAXED) != nullptr; }
+
+std::uint32_t number_of(const Slot& slot) { return static_cast<std::uint32_t>(&slot - slots()); }
 
 Slot* slot_of(const Key& key) {
   if (__atomic_load_n(&ledger, __ATOMIC_ACQUIRE) == nullptr) open_ledger();

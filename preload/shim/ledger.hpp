@@ -9,6 +9,9 @@ namespace pgtune::preload {
 /// Whether calls are recorded: `pgtune run` started the program, and nothing went wrong since.
 bool recording();
 
+/// Its place among kSlots.
+std::uint32_t number_of(const Slot& slot);
+
 /// The key's slot; null where the ledger is full or cannot be made. Any thread.
 Slot* slot_of(const Key& key);
 

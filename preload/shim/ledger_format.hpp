@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "preload/shim/key.hpp"
+#include "preload/shim/refusal.hpp"
 
 namespace pgtune::preload {
 
@@ -31,7 +32,9 @@ struct Slot {
   std::uint64_t calls;           ///< that ran at once
   std::uint64_t captured_calls;  ///< that became part of a CUDA graph
   float sample_us[kSamples];     ///< GPU time of single calls, launch gaps included
-  std::uint64_t unused[8];
+  std::uint64_t served_calls;
+  std::uint32_t refused_calls[kServingRefusals];  ///< by reason, from kFirstOfServing on
+  std::uint64_t unused[3];
 };
 static_assert(sizeof(Slot) == 256);
 
@@ -39,6 +42,12 @@ inline constexpr std::uint64_t kLedgerBytes = sizeof(LedgerHeader) + std::uint64
 
 /// Environment variables that `pgtune run` sets.
 inline constexpr const char* kLedgerFolder = "PGTUNE_RUN_LEDGERS";
+/// A library of kernels to serve (kernels/table.hpp).
+inline constexpr const char* kKernelsVariable = "PGTUNE_RUN_KERNELS";
+/// A file of PgtuneProblems that are not served.
+inline constexpr const char* kDenyVariable = "PGTUNE_RUN_DENY";
+/// "tf32x3" or "tf32": the kernels that serve strict float32 calls.
+inline constexpr const char* kF32Variable = "PGTUNE_RUN_F32";
 /// "off": the library forwards everything.
 inline constexpr const char* kRunSwitch = "PGTUNE_RUN";
 

@@ -17,7 +17,18 @@ enum class Refusal : std::uint8_t {
   kStrides,
   kEmpty,
   kSms,
+  // Of serving, where the key alone does not decide. kFirstOfServing is the first.
+  kNoKernel,
+  kDenied,
+  kMisaligned,
+  kWorkspace,
+  kContext,
+  kDevice,
+  kEnvironment,
+  kTripped,
 };
+inline constexpr Refusal kFirstOfServing = Refusal::kNoKernel;
+inline constexpr int kServingRefusals = 8;
 inline constexpr const char* kRefusalTexts[] = {
     "",
     "no pgtune problem: pointers of matrices, groups, or an order other than column-major",
@@ -28,9 +39,17 @@ inline constexpr const char* kRefusalTexts[] = {
     "strides: a batch that is not packed, or C stored otherwise than D",
     "a size is 0",
     "limited to some of the GPU's SMs",
+    "no kernel is tuned for it, or none that is faster than cuBLASLt",
+    "denied (--deny)",
+    "a pointer is aligned to less than the kernel needs",
+    "the kernel needs a workspace that the program does not give",
+    "the stream's CUDA context is not the device's primary one",
+    "no kernel is tuned for this GPU, or its driver is too old",
+    "the environment asks for reproducible or emulated results (CUBLAS_WORKSPACE_CONFIG and others)",
+    "after a failed launch, or in a child without exec()",
 };
 
-enum class Arithmetic : std::uint8_t { kF32, kTf32, kF16, kBf16, kE4m3, kE5m2, kInt8, kOther };
+enum class Arithmetic : std::uint8_t { kF32, kTf32, kF16, kBf16, kE4m3, kE5m2, kInt8, kTf32x3, kOther };
 
 /// What the call computes in. `tf32`: false where NVIDIA_TF32_OVERRIDE=0 makes cuBLAS ignore requests for tf32.
 inline Arithmetic arithmetic_of(const Key& key, bool tf32) {

@@ -6,57 +6,42 @@
 
 #include "preload/shim/ledger.hpp"
 #include "preload/shim/real.hpp"
+#include "preload/shim/relaxed_capture.hpp"
 
 namespace pgtune::preload {
 namespace {
 
 using Event = void*;
-using Result = int;  // CUresult
+using Code = int;  // CUresult
 
 constexpr const char* kDriver = "libcuda.so.1";
 RealFunction event_create{kDriver, "cuEventCreate"}, event_destroy{kDriver, "cuEventDestroy_v2"},
     event_record{kDriver, "cuEventRecord"}, event_query{kDriver, "cuEventQuery"},
-    event_elapsed{kDriver, "cuEventElapsedTime"}, exchange_mode{kDriver, "cuThreadExchangeStreamCaptureMode"},
-    stream_capturing{kDriver, "cuStreamIsCapturing"};
+    event_elapsed{kDriver, "cuEventElapsedTime"}, stream_capturing{kDriver, "cuStreamIsCapturing"};
 
-Result create(Event& event) { return event_create.get<Result(Event*, unsigned)>()(&event, 0); }
-Result record(Event event, Stream stream) { return event_record.get<Result(Event, Stream)>()(event, stream); }
-void destroy(Event event) { event_destroy.get<Result(Event)>()(event); }
+Code create(Event& event) { return event_create.get<Code(Event*, unsigned)>()(&event, 0); }
+Code record(Event event, Stream stream) { return event_record.get<Code(Event, Stream)>()(event, stream); }
+void destroy(Event event) { event_destroy.get<Code(Event)>()(event); }
 
 bool has_driver() {
-  for (RealFunction* function :
-       {&event_create, &event_destroy, &event_record, &event_query, &event_elapsed, &exchange_mode}) {
+  for (RealFunction* function : {&event_create, &event_destroy, &event_record, &event_query, &event_elapsed}) {
     if (function->get<void>() == nullptr) return false;
   }
   return true;
 }
 
-/// Events are forbidden where any thread of the process captures in global mode, and break its capture. A thread in
-/// relaxed mode may use them.
-class Relaxed {
- public:
-  Relaxed() { swap(); }
-  Relaxed(const Relaxed&) = delete;
-  Relaxed& operator=(const Relaxed&) = delete;
-  ~Relaxed() { swap(); }
-
- private:
-  void swap() { exchange_mode.get<Result(int*)>()(&mode_); }
-  int mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
-};
-
 enum SampleState : int { kFree, kTaken, kPending };
-struct Sample {
+struct EventPair {
   int state;
   Event start, end;
   Slot* slot;
 };
 constexpr int kMostPending = 64;
-Sample samples[kMostPending];
+EventPair samples[kMostPending];
 int pending = 0;
 bool collecting = false, at_exit = false;
 
-void free_sample(Sample& sample) {
+void free_sample(EventPair& sample) {
   destroy(sample.start);
   destroy(sample.end);
   __atomic_store_n(&sample.state, int{kFree}, __ATOMIC_RELEASE);
@@ -70,7 +55,7 @@ void store(Slot& slot, float us) {
 }  // namespace
 
 bool is_capturing(Stream stream) {
-  auto* const query = stream_capturing.get<Result(Stream, int*)>();
+  auto* const query = stream_capturing.get<Code(Stream, int*)>();
   int status = 0;
   return query != nullptr && (query(stream, &status) != 0 || status != 0);
 }
@@ -80,11 +65,11 @@ int begin_sample(Slot& slot, Stream stream) {
   // Before CUDA's own handler, because registered after it.
   if (!__atomic_exchange_n(&at_exit, true, __ATOMIC_RELAXED)) std::atexit(collect_samples);
   for (int i = 0; i < kMostPending; ++i) {
-    Sample& sample = samples[i];
+    EventPair& sample = samples[i];
     int state = kFree;
     if (!__atomic_compare_exchange_n(&sample.state, &state, int{kTaken}, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       continue;
-    const Relaxed mode;
+    const RelaxedCapture relaxed;
     if (create(sample.start) != 0) {
       __atomic_store_n(&sample.state, int{kFree}, __ATOMIC_RELEASE);
       return -1;
@@ -104,8 +89,8 @@ int begin_sample(Slot& slot, Stream stream) {
 
 void end_sample(int number, Stream stream) {
   if (number < 0) return;
-  Sample& sample = samples[number];
-  const Relaxed mode;
+  EventPair& sample = samples[number];
+  const RelaxedCapture relaxed;
   if (record(sample.end, stream) != 0) return free_sample(sample);
   add(pending, 1);
   __atomic_store_n(&sample.state, int{kPending}, __ATOMIC_RELEASE);
@@ -113,14 +98,14 @@ void end_sample(int number, Stream stream) {
 
 void collect_samples() {
   if (__atomic_load_n(&pending, __ATOMIC_RELAXED) <= 0 || __atomic_test_and_set(&collecting, __ATOMIC_ACQUIRE)) return;
-  const Relaxed mode;
-  constexpr Result kNotReady = 600;
-  for (Sample& sample : samples) {
+  const RelaxedCapture relaxed;
+  constexpr Code kNotReady = 600;
+  for (EventPair& sample : samples) {
     if (__atomic_load_n(&sample.state, __ATOMIC_ACQUIRE) != kPending) continue;
-    const Result result = event_query.get<Result(Event)>()(sample.end);
+    const Code result = event_query.get<Code(Event)>()(sample.end);
     if (result == kNotReady) continue;
     float ms = 0;
-    if (result == 0 && event_elapsed.get<Result(float*, Event, Event)>()(&ms, sample.start, sample.end) == 0)
+    if (result == 0 && event_elapsed.get<Code(float*, Event, Event)>()(&ms, sample.start, sample.end) == 0)
       store(*sample.slot, ms * 1000);
     free_sample(sample);
     add(pending, -1);
@@ -129,7 +114,7 @@ void collect_samples() {
 }
 
 void forget_samples() {
-  for (Sample& sample : samples) sample = {};
+  for (EventPair& sample : samples) sample = {};
   pending = 0;
   collecting = false;
 }

@@ -10,6 +10,7 @@ namespace pgtune::preload {
 #define SAME(ours, theirs) static_assert(static_cast<int>(ours) == static_cast<int>(theirs))
 SAME(kSuccess, CUBLAS_STATUS_SUCCESS);
 SAME(kNotInitialized, CUBLAS_STATUS_NOT_INITIALIZED);
+SAME(kExecutionFailed, CUBLAS_STATUS_EXECUTION_FAILED);
 SAME(kOpN, CUBLAS_OP_N);
 SAME(kOpT, CUBLAS_OP_T);
 SAME(kOpC, CUBLAS_OP_C);

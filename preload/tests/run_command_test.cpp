@@ -143,12 +143,14 @@ TEST(PreloadLibrary, NeedsTheCLibraryAlone) {
   };
   EXPECT_EQ(output("readelf -d '" PGTUNE_PRELOAD_LIBRARY "' | grep NEEDED | grep -v 'libc[.]so\\|libdl[.]so'"), "");
   // It defines functions of cuBLAS and its own node; of the C library it uses what is listed.
-  EXPECT_EQ(output("nm -D '" PGTUNE_PRELOAD_LIBRARY
-                   "' | sed 's/^[0-9a-f ]*//' | grep -v '^T cublas[A-Za-z0-9_]*@libcublas\\(Lt\\)\\?[.]so[.]1[23]$' | "
-                   "grep -v '^w ' | sed 's/@GLIBC.*//' | sort | tr '\\n' ' '"),
-            "A libcublas.so.12 A libcublas.so.13 A libcublasLt.so.12 A libcublasLt.so.13 A pgtune_preload U "
-            "__cxa_atexit U __register_atfork U access U close U dlopen U dlsym U getenv U getpid "
-            "U memcmp U mmap U munmap U open U posix_fallocate U sched_yield U snprintf U strcmp U strdup ");
+  EXPECT_EQ(
+      output("nm -D '" PGTUNE_PRELOAD_LIBRARY
+             "' | sed 's/^[0-9a-f ]*//' | grep -v '^T cublas[A-Za-z0-9_]*@libcublas\\(Lt\\)\\?[.]so[.]1[23]$' | "
+             "grep -v '^w ' | sed 's/@GLIBC.*//' | sort | tr '\\n' ' '"),
+      "A libcublas.so.12 A libcublas.so.13 A libcublasLt.so.12 A libcublasLt.so.13 A pgtune_preload U __cxa_atexit "
+      "U __environ U __register_atfork U access U close U dlerror U dlopen U dlsym U environ U fstat U getenv U getpid "
+      "U memcmp U mmap U munmap U open U posix_fallocate U sched_yield U snprintf U strcmp U strdup U strlen U strncmp "
+      "U write ");
 }
 
 }  // namespace

@@ -25,6 +25,12 @@ RecordedGemm bf16(std::int64_t m, std::uint64_t calls, std::vector<double> sampl
   return gemm;
 }
 
+RecordedGemms recorded(std::vector<RecordedGemm> gemms, int processes = 1, std::uint64_t lost = 0) {
+  RecordedGemms out{std::move(gemms), processes, lost};
+  expect_times(out);
+  return out;
+}
+
 TEST(TraceLists, HaveTheHeaviestShapeFirst) {
   RecordedGemm other = bf16(64, 10, {2e-6});
   other.key.type_a = other.key.type_b = other.key.type_d = preload::kR64F;
@@ -33,8 +39,8 @@ TEST(TraceLists, HaveTheHeaviestShapeFirst) {
   strided.key.lda = 320;
   strided.key.beta = 1;
   strided.captured_calls = 10;
-  const RecordedGemms recorded{{bf16(64, 20, {1e-6, 3e-6, 2e-6}), strided, other}, 2, 5};
-  const TraceList list = trace_list(recorded, "serve", 10, true);
+  const TraceList list =
+      trace_list(recorded({bf16(64, 20, {1e-6, 3e-6, 2e-6}), strided, other}, 2, 5), "serve", 10, true);
   EXPECT_EQ(list.text,
             "# GEMMs that 'serve' asked of cuBLAS, from `pgtune run --trace`; shares are of their GPU time.\n"
             "# 70 calls in 2 processes; 10 of them captured in CUDA graphs, counted once however often these run.\n"
@@ -53,19 +59,19 @@ TEST(TraceLists, HaveTheHeaviestShapeFirst) {
 }
 
 TEST(TraceLists, NameFamilies) {
-  RecordedGemms recorded;
-  for (const std::int64_t m : {7, 1, 300, 64}) recorded.gemms.push_back(bf16(m, 2, {1e-6}));
-  EXPECT_THAT(trace_list(recorded, "serve", 2, true).text,
+  std::vector<RecordedGemm> gemms;
+  for (const std::int64_t m : {7, 1, 300, 64}) gemms.push_back(bf16(m, 2, {1e-6}));
+  EXPECT_THAT(trace_list(recorded(gemms), "serve", 2, true).text,
               testing::AllOf(testing::HasSubstr("# family 1..300x512x256 bf16 nt: 4 values of M, 100.0 %\n"),
                              testing::HasSubstr("# 2 more shapes, 50.0 % (--top).\n")));
-  recorded.gemms.pop_back();
-  EXPECT_THAT(trace_list(recorded, "serve", 2, true).text, testing::Not(testing::HasSubstr("family")));
+  gemms.pop_back();
+  EXPECT_THAT(trace_list(recorded(gemms), "serve", 2, true).text, testing::Not(testing::HasSubstr("family")));
 }
 
 TEST(TraceLists, CountCallsOfOneProblemTogether) {
   RecordedGemm lt = bf16(64, 3, {4e-6});
   lt.key.call = preload::Call::kLtMatmul;
-  EXPECT_THAT(trace_list({{bf16(64, 1, {4e-6}), lt}, 1, 0}, "serve", 9, true).text,
+  EXPECT_THAT(trace_list(recorded({bf16(64, 1, {4e-6}), lt}), "serve", 9, true).text,
               testing::HasSubstr("64x512x256 bf16 nt  # 100.0 %  4 calls, 4 us each, cublasGemmEx cublasLtMatmul\n"));
 }
 

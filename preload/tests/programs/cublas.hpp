@@ -10,6 +10,7 @@ int cublasCreate_v2(void** handle);
 int cublasDestroy_v2(void* handle);
 int cublasSetStream_v2(void* handle, void* stream);
 int cublasGetStream_v2(void* handle, void** stream);
+int cublasSetWorkspace_v2(void* handle, void* workspace, std::size_t bytes);
 int cublasSetPointerMode_v2(void* handle, int mode);
 int cublasGetPointerMode_v2(void* handle, int* mode);
 int cublasSetMathMode(void* handle, int mode);

@@ -33,6 +33,7 @@ int cublasGetStream_v2(void* handle, void** stream) {
   *stream = of(handle).stream;
   return 0;
 }
+int cublasSetWorkspace_v2(void*, void*, std::size_t) { return 0; }
 int cublasSetPointerMode_v2(void* handle, int mode) {
   of(handle).pointer_mode = mode;
   return 0;

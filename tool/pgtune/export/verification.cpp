@@ -98,39 +98,6 @@ Result<void> run_compiler(const std::vector<std::string>& command) {
   return fail(ErrorKind::kEnvironment, fmt::format("{} {}", command.front(), end));
 }
 
-/// The text compiled by the host's compiler, as a program's author would: a shared library in `folder` with the
-/// functions of exported/package/consumer.cpp. Errors (environment): there is no compiler (PGTUNE_CXX, else CXX as a
-/// path, else c++, g++ or clang++ on PATH) or no cuda.h, or the compiler's message.
-Result<std::filesystem::path> compile_consumer(const std::filesystem::path& folder, const CallableHeader& content,
-                                               const ExportedText& text) {
-  const auto compiler = find_compiler();
-  if (!compiler) return compiler;
-  const auto headers = find_cuda_headers();
-  if (!headers) return headers;
-  const std::filesystem::path library = folder / "consumer.so";
-  write_output_file(folder / content.file_name, text.header);
-  write_output_file(folder / "consumer.cpp", package_text(content, "consumer.cpp"));
-  std::vector<std::string> command{compiler->string(),
-                                   "-std=c++17",
-                                   "-O1",
-                                   "-fPIC",
-                                   "-shared",
-                                   "-isystem",
-                                   headers->string(),
-                                   "-I" + folder.string(),
-                                   (folder / "consumer.cpp").string()};
-  command.push_back(fmt::format("-DPGTUNE_CUDA_INCLUDE=\"{}\"", headers->string()));
-  if (!text.source.empty()) {
-    write_output_file(folder / "kernels.cpp", text.source);
-    command.push_back((folder / "kernels.cpp").string());
-  }
-  for (const std::string& word : {std::string("-o"), library.string(), std::string("-pthread"), std::string("-ldl")})
-    command.push_back(word);
-  if (auto compiled = run_compiler(command); !compiled)
-    return fail(std::move(compiled.error()), "compiling the header");
-  return library;
-}
-
 /// The worker's reply. Errors: its end, or the CUDA driver's message.
 template <typename Report, typename Request>
 Result<Report> ask(device::WorkerClient& worker, const std::string& operation, const Request& request,
@@ -238,6 +205,36 @@ Verified check_entries(Context& context, const CallableHeader& content, const Ta
 
 }  // namespace
 
+Result<std::filesystem::path> compile_export(const std::filesystem::path& folder, const CallableHeader& content,
+                                             const ExportedText& text, const std::string& program) {
+  const auto compiler = find_compiler();
+  if (!compiler) return compiler;
+  const auto headers = find_cuda_headers();
+  if (!headers) return headers;
+  const std::filesystem::path library = folder / "program.so";
+  write_output_file(folder / content.file_name, text.header);
+  write_output_file(folder / "program.cpp", program);
+  std::vector<std::string> command{compiler->string(),
+                                   "-std=c++17",
+                                   "-O1",
+                                   "-fPIC",
+                                   "-shared",
+                                   "-isystem",
+                                   headers->string(),
+                                   "-I" + folder.string(),
+                                   (folder / "program.cpp").string()};
+  command.push_back(fmt::format("-DPGTUNE_CUDA_INCLUDE=\"{}\"", headers->string()));
+  if (!text.source.empty()) {
+    write_output_file(folder / "kernels.cpp", text.source);
+    command.push_back((folder / "kernels.cpp").string());
+  }
+  for (const std::string& word : {std::string("-o"), library.string(), std::string("-pthread"), std::string("-ldl")})
+    command.push_back(word);
+  if (auto compiled = run_compiler(command); !compiled)
+    return fail(std::move(compiled.error()), "compiling the header");
+  return library;
+}
+
 std::optional<std::string> verify_export(Context& context, const CallableHeader& content, const ExportedText& text,
                                          bool asked) {
   const auto not_verified = [&](const Error& error) {
@@ -249,7 +246,7 @@ std::optional<std::string> verify_export(Context& context, const CallableHeader&
   const auto lock = take_gpu(context, target->device);
   if (!lock) return not_verified(lock.error());
   const ScratchFolder folder;
-  const auto library = compile_consumer(folder.path(), content, text);
+  const auto library = compile_export(folder.path(), content, text, package_text(content, "consumer.cpp"));
   if (!library) return not_verified(library.error());
   const Verified verified = check_entries(context, content, *target, *library);
   if (verified.wrong > 0) return std::nullopt;

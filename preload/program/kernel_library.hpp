@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// The winners of a database as a library of kernels that the preload library serves (kernels/table.hpp).
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "tool/pgtune/cli/context.hpp"
+#include "tool/pgtune/export/callable_header.hpp"
+
+namespace pgtune::tool {
+
+/// Nothing where the database has no GEMM that is faster than cuBLASLt. Compiled once for the same content, into the
+/// cache. Throws CommandError (environment): no host compiler, and the errors of callable_export().
+[[nodiscard]] std::optional<std::filesystem::path> kernel_library(Context& context, const std::string& database);
+
+/// The same of an export in the namespace kServedNamespace, as a library in `folder`.
+[[nodiscard]] Result<std::filesystem::path> compile_kernels(const std::filesystem::path& folder,
+                                                            const CallableHeader& content);
+inline constexpr const char* kServedNamespace = "pgtune_served";
+
+}  // namespace pgtune::tool

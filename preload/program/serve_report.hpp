@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// How much of a program's GEMM time was served, and why the rest was not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "preload/program/ledgers.hpp"
+
+namespace pgtune::tool {
+
+/// The share of the GEMM time that was served.
+[[nodiscard]] double served_share(const RecordedGemms& recorded);
+/// The reason for most of the key's calls that were not served; empty: all were. `tf32`: see preload::arithmetic_of().
+[[nodiscard]] std::string refusal_text(const RecordedGemm& gemm, bool tf32);
+/// Lines for people.
+[[nodiscard]] std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32);
+
+}  // namespace pgtune::tool

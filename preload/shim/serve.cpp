@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include "preload/shim/serve.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+
+#include "preload/shim/ledger.hpp"
+#include "preload/shim/problem.hpp"
+#include "preload/shim/real.hpp"
+#include "preload/shim/relaxed_capture.hpp"
+
+namespace pgtune::preload {
+namespace {
+
+constexpr const char* kDriver = "libcuda.so.1";
+RealFunction context_device{kDriver, "cuCtxGetDevice"}, context_get{kDriver, "cuCtxGetCurrent"},
+    primary_context{kDriver, "cuDevicePrimaryCtxRetain"};
+
+/// What the environment said when the library was loaded.
+const char *library_path = nullptr, *deny_path = nullptr;
+bool reproducible = false;              ///< nothing is served
+Arithmetic for_f32 = Arithmetic::kF32;  ///< what serves float32 calls, by the user's choice
+bool tf32 = true;                       ///< see arithmetic_of()
+
+const PgtuneKernels* kernels = nullptr;
+const PgtuneProblem* denied = nullptr;
+std::size_t denied_count = 0;
+bool loaded = false, tripped = false;
+
+constexpr int kMostDevices = 64;
+/// PgtuneStatus of prepare(), plus 1; 0: not called.
+int prepared[kMostDevices];
+
+/// Of a key, made at its first call and then fixed.
+struct Decision {
+  bool made;
+  Refusal refusal;
+  void* gemm;
+  std::size_t workspace_bytes;
+};
+Decision* decisions = nullptr;
+bool deciding = false;
+
+template <typename... Values>
+void say(const char* format, Values... values) {
+  char text[512];
+  const int length = std::snprintf(text, sizeof text, format, values...);
+  if (length > 0 && write(STDERR_FILENO, text, static_cast<std::size_t>(length)) < 0) return;
+}
+
+void* map_memory(std::size_t bytes) {
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+void load_denied() {
+  const int file = deny_path == nullptr ? -1 : open(deny_path, O_RDONLY | O_CLOEXEC);
+  struct stat facts {};
+  if (file < 0 || fstat(file, &facts) != 0 || facts.st_size == 0) return;
+  const auto bytes = static_cast<std::size_t>(facts.st_size);
+  void* const mapped = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  if (mapped == MAP_FAILED) return;
+  denied = static_cast<const PgtuneProblem*>(mapped);
+  denied_count = bytes / sizeof(PgtuneProblem);
+}
+
+/// Precondition: deciding. At the first call and not when the library is loaded, which every child process does.
+void load() {
+  loaded = true;
+  void* const library = dlopen(library_path, RTLD_NOW | RTLD_LOCAL);
+  const auto* const table =
+      library == nullptr ? nullptr : static_cast<const PgtuneKernels*>(dlsym(library, "pgtune_kernels_v1"));
+  if (table == nullptr || table->problem_bytes != sizeof(PgtuneProblem)) {
+    say("pgtune: %s is no library of kernels of this version: %s\n", library_path, library == nullptr ? dlerror() : "");
+    return;
+  }
+  load_denied();
+  kernels = table;
+}
+
+bool is_denied(const PgtuneProblem& problem) {
+  for (std::size_t i = 0; i < denied_count; ++i) {
+    if (std::memcmp(&denied[i], &problem, sizeof problem) == 0) return true;
+  }
+  return false;
+}
+
+/// Whether the thread's context is the device's primary one, for which kernels are loaded.
+bool in_primary_context(int device) {
+  auto* const current = context_get.get<int(void**)>();
+  auto* const primary = primary_context.get<int(void**, int)>();
+  void *here = nullptr, *wanted = nullptr;
+  const RelaxedCapture relaxed;
+  return current != nullptr && primary != nullptr && current(&here) == 0 && primary(&wanted, device) == 0 &&
+         here == wanted;
+}
+
+Refusal prepare(int device) {
+  if (device < 0 || device >= kMostDevices) return Refusal::kDevice;
+  if (prepared[device] == 0) {
+    if (!in_primary_context(device)) return Refusal::kContext;
+    prepared[device] = kernels->prepare(device) + 1;
+  }
+  return prepared[device] == kPgtuneOk + 1 ? Refusal::kNone : Refusal::kDevice;
+}
+
+/// Precondition: deciding.
+Refusal decide(const Key& key, Decision& decision) {
+  if (reproducible) return Refusal::kEnvironment;
+  if (const Refusal refusal = refusal_of(key, tf32); refusal != Refusal::kNone) return refusal;
+  if (!loaded) load();
+  if (kernels == nullptr) return Refusal::kNoKernel;
+  const Arithmetic asked = arithmetic_of(key, tf32);
+  const PgtuneProblem problem = problem_of_key(key, asked == Arithmetic::kF32 ? for_f32 : asked);
+  if (is_denied(problem)) return Refusal::kDenied;
+  if (const Refusal refusal = prepare(key.device); refusal != Refusal::kNone) return refusal;
+  void* const gemm = map_memory(kernels->gemm_bytes);
+  if (gemm == nullptr) return Refusal::kNoKernel;
+  if (const int status = kernels->select(&problem, key.device, gemm); status != kPgtuneOk) {
+    munmap(gemm, kernels->gemm_bytes);
+    return Refusal::kNoKernel;
+  }
+  decision.workspace_bytes = kernels->workspace_bytes(gemm);
+  decision.gemm = gemm;
+  return Refusal::kNone;
+}
+
+/// Null: there is no memory.
+const Decision* decision_of(const Slot& slot) {
+  Decision* const all = __atomic_load_n(&decisions, __ATOMIC_ACQUIRE);
+  if (all != nullptr && __atomic_load_n(&all[number_of(slot)].made, __ATOMIC_ACQUIRE)) return &all[number_of(slot)];
+  while (__atomic_test_and_set(&deciding, __ATOMIC_ACQUIRE)) sched_yield();
+  if (decisions == nullptr)
+    __atomic_store_n(&decisions, static_cast<Decision*>(map_memory(kSlots * sizeof(Decision))), __ATOMIC_RELEASE);
+  Decision* decision = decisions == nullptr ? nullptr : &decisions[number_of(slot)];
+  if (decision != nullptr && !decision->made) {
+    decision->refusal = decide(slot.key, *decision);
+    // Another context may be current at the next call.
+    __atomic_store_n(&decision->made, decision->refusal != Refusal::kContext, __ATOMIC_RELEASE);
+  }
+  __atomic_clear(&deciding, __ATOMIC_RELEASE);
+  return decision;
+}
+
+bool refuse(Slot& slot, Refusal refusal) {
+  const int number = static_cast<int>(refusal) - static_cast<int>(kFirstOfServing);
+  if (number >= 0) add(slot.refused_calls[number], 1U);
+  return false;
+}
+
+void trip(const char* why, int number) {
+  if (__atomic_exchange_n(&tripped, true, __ATOMIC_RELAXED)) return;
+  say("pgtune: %s (CUDA error %d). From here on this process gets cuBLAS's results.\n", why, number);
+}
+
+}  // namespace
+
+bool serving() { return library_path != nullptr; }
+
+int current_device() {
+  auto* const get = context_device.get<int(int*)>();
+  int device = -1;
+  return get != nullptr && get(&device) == 0 ? device : -1;
+}
+
+bool serve(Slot& slot, const Given& given, int& status) {
+  if (__atomic_load_n(&tripped, __ATOMIC_RELAXED)) return refuse(slot, Refusal::kTripped);
+  const Decision* const decision = decision_of(slot);
+  if (decision == nullptr) return false;
+  if (decision->refusal != Refusal::kNone) return refuse(slot, decision->refusal);
+  const bool needs_workspace = decision->workspace_bytes > 0;
+  switch (kernels->run(decision->gemm, &given.operands, needs_workspace ? given.workspace.memory : nullptr,
+                       needs_workspace ? given.workspace.bytes : 0, given.stream)) {
+    case kPgtuneOk:
+      add(slot.served_calls, std::uint64_t{1});
+      status = kSuccess;
+      return true;
+    case kPgtuneMisaligned:
+      return refuse(slot, Refusal::kMisaligned);
+    case kPgtuneWorkspace:
+      return refuse(slot, Refusal::kWorkspace);
+    case kPgtuneOtherContext:
+    case kPgtuneOtherDevice:
+      return refuse(slot, Refusal::kContext);
+    case kPgtuneFailed:
+      trip("a kernel could not be launched", kernels->last_error());
+      refuse(slot, Refusal::kTripped);
+      // What C held may be gone.
+      status = kExecutionFailed;
+      return given.operands.beta != 0 && given.operands.c == given.operands.d;
+    default:
+      return refuse(slot, Refusal::kNoKernel);
+  }
+}
+
+void read_serving_environment() {
+  const auto read = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return value == nullptr || *value == '\0' ? nullptr : strdup(value);  // the program may change its environment
+  };
+  library_path = read(kKernelsVariable);
+  deny_path = read(kDenyVariable);
+  if (const char* const word = std::getenv(kF32Variable))
+    for_f32 = std::strcmp(word, "tf32") == 0 ? Arithmetic::kTf32 : Arithmetic::kTf32x3;
+  const char* const override = std::getenv("NVIDIA_TF32_OVERRIDE");
+  tf32 = override == nullptr;
+  reproducible = override != nullptr && std::strcmp(override, "0") != 0;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    for (const char* name : {"CUBLAS_WORKSPACE_CONFIG=", "CUBLASLT_WORKSPACE_SIZE=", "CUBLAS_EMULAT"}) {
+      if (std::strncmp(*variable, name, std::strlen(name)) == 0) reproducible = true;
+    }
+  }
+}
+
+void stop_serving_in_child() {
+  deciding = false;
+  decisions = nullptr;  // they belong to places in the parent's ledger
+  for (const int status : prepared) {
+    if (status != 0) tripped = true;  // CUDA does not survive a fork either
+  }
+}
+
+}  // namespace pgtune::preload

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Answers calls with tuned kernels. Whether a call is served is a function of the call, the environment, the library of
+// kernels and the GPU, never of calls before: results are the same in every run.
+#pragma once
+
+#include "preload/kernels/table.hpp"
+#include "preload/shim/handles.hpp"
+#include "preload/shim/ledger_format.hpp"
+
+namespace pgtune::preload {
+
+/// What a call has beside its key, in pgtune's orientation.
+struct Given {
+  PgtuneOperands operands;
+  Workspace workspace;
+  Stream stream;
+};
+
+/// Whether there is a library of kernels.
+bool serving();
+/// The number of the thread's GPU; -1: there is none.
+int current_device();
+
+/// Whether the call was answered: `status` is its result. Counts in the slot.
+bool serve(Slot& slot, const Given& given, int& status);
+
+void read_serving_environment();
+void stop_serving_in_child();
+
+}  // namespace pgtune::preload

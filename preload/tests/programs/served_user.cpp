@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// A program whose GEMM is tuned: HOW M N K LAYOUT TYPE. It prints which function of the fake cuBLAS it reached, and how
+// many launches the fake driver saw.
+#include <cuda.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "preload/tests/programs/cublas.hpp"
+#include "tests/exported/fake_cuda.hpp"
+
+namespace {
+
+struct Call {
+  int m, n, k;  ///< row-major
+  bool trans_a, trans_b;
+  int type;
+  float alpha = 1, beta = 0;
+  std::uintptr_t offset = 0;
+};
+
+void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
+int gemm(void* handle, const Call& c) {
+  constexpr int kF32 = 0, kSum32 = 68;
+  const int lda = c.trans_a ? c.m : c.k, ldb = c.trans_b ? c.k : c.n;
+  void *const a = at(0x10000000 + c.offset), *const b = at(0x20000000), *const d = at(0x40000000);
+  if (c.type == kF32)
+    return cublasSgemm_v2(handle, c.trans_b, c.trans_a, c.n, c.m, c.k, &c.alpha, b, ldb, a, lda, &c.beta, d, c.n);
+  return cublasGemmEx(handle, c.trans_b, c.trans_a, c.n, c.m, c.k, &c.alpha, b, c.type, ldb, a, c.type, lda, &c.beta, d,
+                      c.type, c.n, kSum32, 99);
+}
+
+int lt(void* handle, const Call& c) {
+  const auto word = [](int value) { return static_cast<std::uint64_t>(value); };
+  const auto layout = [&](int rows, int cols) {
+    return FakeLtDescriptor{{word(c.type), 0, word(rows), word(cols), word(rows), 1}};
+  };
+  const FakeLtDescriptor desc{{68, 0, 0, c.trans_b, c.trans_a, 0, 0, 1}};
+  const FakeLtDescriptor a = c.trans_b ? layout(c.k, c.n) : layout(c.n, c.k),
+                         b = c.trans_a ? layout(c.m, c.k) : layout(c.k, c.m), d = layout(c.n, c.m);
+  return cublasLtMatmul(handle, &desc, &c.alpha, at(0x20000000), &a, at(0x10000000), &b, &c.beta, at(0x40000000), &d,
+                        at(0x40000000), &d, nullptr, at(0x60000000), std::size_t{1} << 34, fake_stream(0, false));
+}
+
+int print(int status) {
+  std::printf("%d %s, %s, %d launches%s\n", status, fake_cublas_called(), fake_cublaslt_called(),
+              fake_cuda()->launches.load(), fake_cuda()->capture_broken ? ", capture broken" : "");
+  return std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  const std::string how = arguments[1], layout = arguments[5];
+  Call call{std::atoi(arguments[2]), std::atoi(arguments[3]), std::atoi(arguments[4]),
+            layout[0] == 't',        layout[1] == 't',        std::atoi(arguments[6])};
+  CUcontext context = nullptr;
+  cuDevicePrimaryCtxRetain(&context, 0);
+  cuCtxSetCurrent(context);
+  void* handle = nullptr;
+  cublasCreate_v2(&handle);
+  cublasSetStream_v2(handle, fake_stream(0, how == "other_context"));
+  cublasSetWorkspace_v2(handle, at(0x60000000), std::size_t{1} << 34);
+  if (how == "no_workspace") cublasSetStream_v2(handle, fake_stream(0, false));
+  if (how == "alpha") call.alpha = 0.5F;
+  if (how == "misaligned") call.offset = 8;
+  if (how == "capture") fake_cuda()->capturing = true;
+  if (how == "unprepared") fake_cuda()->load_result = 1;
+  if (how == "failing" || how == "failing_in_place") fake_cuda()->launch_result = 700;
+  if (how == "failing_in_place" || how == "adding") call.beta = 0.5F;
+  if (how == "failing_in_place") return print(gemm(handle, call));
+  if (how == "lt") return print(lt(handle, call));
+  int status = 0;
+  for (int i = 0; i < 3; ++i) status = gemm(handle, call);
+  if (how == "fork") {
+    if (fork() == 0) {
+      gemm(handle, call);
+      print(0);
+      _exit(0);
+    }
+    wait(nullptr);
+  }
+  return print(status);
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// Kernels that are served to a program that calls fakes of cuBLAS and of CUDA.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "preload/program/kernel_library.hpp"
+#include "tests/exported/sample_export.hpp"
+#include "tests/tool/process.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
+#include "tuner/space/plan.hpp"
+
+namespace pgtune::tool::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Serve : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new ExportFolder("");
+    CallableHeader content = sample_export();
+    content.name_space = kServedNamespace;
+    content.file_name = std::string(kServedNamespace) + ".hpp";
+    std::erase_if(content.entries, [](const ExportedEntry& entry) { return entry.guessed_loss.has_value(); });
+    plain_ = first(content, Dtype::kBf16, false, 0);
+    with_workspace_ = first(content, Dtype::kBf16, true, 0);
+    tf32_ = first(content, Dtype::kTf32, false, 0);
+    adding_ = first(content, Dtype::kF32, false, 0.5);
+    const auto compiled = compile_kernels(folder_->path(), content);
+    ASSERT_TRUE(compiled) << compiled.error().text();
+    library_ = compiled->string();
+  }
+  static void TearDownTestSuite() { delete folder_; }
+
+  static Problem first(const CallableHeader& content, Dtype dtype, bool workspace, double beta) {
+    for (const ExportedEntry& entry : content.entries) {
+      const Problem& problem = entry.problem;
+      Problem usual = with_layout(parse_shape(problem.shape()).value(), problem.layout()).value();
+      usual.dtype = dtype;
+      usual.beta = beta;
+      if (!(problem == with_default_strides(usual).value())) continue;
+      const bool also_f32 =
+          std::any_of(content.entries.begin(), content.entries.end(), [&](const ExportedEntry& other) {
+            return other.problem.dtype == Dtype::kF32 && other.problem.shape() == problem.shape();
+          });
+      if (dtype == Dtype::kTf32 && also_f32) continue;
+      const ExportedVariant& variant = content.variants[entry.variant];
+      const LaunchPlan plan =
+          space::make_launch_plan(content.templates[variant.template_number], variant.variant, problem, sample_device())
+              .value();
+      if ((plan.workspace_bytes > 0) == workspace) return problem;
+    }
+    ADD_FAILURE() << "no such entry";
+    return {};
+  }
+
+  static Finished serve(const std::string& how, const Problem& problem, const std::vector<std::string>& options = {},
+                        std::map<std::string, std::string> environment = {}) {
+    Launch launch;
+    launch.arguments = {"run", "--serve", "--kernels", library_};
+    launch.arguments.insert(launch.arguments.end(), options.begin(), options.end());
+    const std::string type = problem.dtype == Dtype::kBf16 ? "14" : "0";
+    for (const std::string& word :
+         std::vector<std::string>{"--", PGTUNE_SERVED_USER, how, std::to_string(problem.m), std::to_string(problem.n),
+                                  std::to_string(problem.k), problem.layout(), type})
+      launch.arguments.push_back(word);
+    launch.environment = std::move(environment);
+    launch.environment["PATH"] = "/usr/bin:/bin";
+    return run(launch);
+  }
+
+  static void expect_refused(const std::string& how, const Problem& problem, const std::string& reason,
+                             const std::vector<std::string>& options = {},
+                             const std::map<std::string, std::string>& environment = {}) {
+    SCOPED_TRACE(how);
+    const Finished finished = serve(how, problem, options, environment);
+    EXPECT_THAT(finished.out, testing::EndsWith(", 0 launches\n"));
+    EXPECT_THAT(finished.out, testing::Not(HasSubstr("0 none, none"))) << "cuBLAS was not called";
+    EXPECT_THAT(finished.err, HasSubstr(reason));
+    EXPECT_THAT(finished.err, HasSubstr("Served 0.0 % of the GEMM time: 0 of 3 calls."));
+  }
+
+  static inline ExportFolder* folder_ = nullptr;
+  static inline std::string library_;
+  static inline Problem plain_, with_workspace_, tf32_, adding_;
+};
+
+TEST_F(Serve, AnswersTunedCalls) {
+  for (const Problem& problem : {plain_, with_workspace_}) {
+    const Finished served = serve("gemm", problem);
+    EXPECT_EQ(served.exit_code, 0);
+    EXPECT_THAT(served.out, StartsWith("0 none, none, ")) << served.err;
+    EXPECT_THAT(served.err, HasSubstr("Served 100.0 % of the GEMM time: 3 of 3 calls."));
+  }
+  EXPECT_THAT(serve("lt", plain_).out, StartsWith("0 none, none, "));
+}
+
+TEST_F(Serve, PreparesWithoutBreakingACapture) {
+  EXPECT_THAT(serve("capture", plain_).out,
+              testing::AllOf(StartsWith("0 none, none, "), testing::Not(HasSubstr("broken"))));
+}
+
+TEST_F(Serve, RefusesForTheReasonThatItNames) {
+  Problem untuned = plain_;
+  untuned.m += 8;
+  expect_refused("gemm", untuned, "no kernel is tuned for it");
+  expect_refused("alpha", plain_, "alpha is not 1");
+  expect_refused("misaligned", plain_, "a pointer is aligned to less");
+  expect_refused("no_workspace", with_workspace_, "needs a workspace that the program does not give");
+  expect_refused("other_context", plain_, "context is not the device's primary one");
+  expect_refused("unprepared", plain_, "no kernel is tuned for this GPU, or its driver is too old");
+  for (const char* variable : {"CUBLAS_WORKSPACE_CONFIG", "CUBLASLT_WORKSPACE_SIZE", "CUBLAS_EMULATE_SINGLE_PRECISION"})
+    expect_refused("gemm", plain_, "reproducible or emulated results", {}, {{variable, "1"}});
+  const std::string deny = (folder_->path() / "deny.txt").string();
+  std::ofstream(deny) << listed(plain_).line << '\n';
+  expect_refused("gemm", plain_, "denied (--deny)", {"--deny", deny});
+  EXPECT_THAT(serve("gemm", with_workspace_, {"--deny", deny}).err, HasSubstr("Served 100.0 %"));
+}
+
+TEST_F(Serve, NeedsNoWorkspaceWhereTheKernelNeedsNone) {
+  EXPECT_THAT(serve("no_workspace", plain_).err, HasSubstr("Served 100.0 %"));
+}
+
+TEST_F(Serve, ComputesFloat32InTf32OnlyIfTold) {
+  expect_refused("gemm", tf32_, "no kernel is tuned for it");
+  const Finished served = serve("gemm", tf32_, {"--f32", "tf32"});
+  EXPECT_THAT(served.err, HasSubstr("Served 100.0 %"));
+  EXPECT_THAT(served.err, HasSubstr("--f32 tf32: each product may be off by 2.0e-03 of itself"));
+}
+
+TEST_F(Serve, GivesUpAfterAFailedLaunchAndSaysSoOnce) {
+  const Finished failing = serve("failing", plain_);
+  EXPECT_THAT(failing.out, StartsWith("0 13 cublasGemmEx"));
+  const std::string said = "pgtune: a kernel could not be launched (CUDA error 700)";
+  EXPECT_THAT(failing.err, HasSubstr(said));
+  EXPECT_EQ(failing.err.find(said), failing.err.rfind(said));
+  EXPECT_THAT(failing.err, HasSubstr("Not served, 100.0 %, 3 calls: after a failed launch"));
+}
+
+TEST_F(Serve, ReportsAFailedLaunchThatMayHaveChangedC) {
+  EXPECT_THAT(serve("adding", adding_).err, HasSubstr("Served 100.0 %"));
+  EXPECT_THAT(serve("failing_in_place", adding_).out, StartsWith("13 none, none"));
+}
+
+TEST_F(Serve, LeavesAChildWithoutExecToCublas) {
+  EXPECT_THAT(serve("fork", plain_).out, HasSubstr("0 13 cublasGemmEx, 13 cublasLtMatmul"));
+}
+
+TEST_F(Serve, CanBeSwitchedOff) {
+  EXPECT_THAT(serve("gemm", plain_, {}, {{"PGTUNE_RUN", "off"}}).out, StartsWith("0 13 cublasGemmEx"));
+}
+
+TEST_F(Serve, RefusesWrongOptions) {
+  EXPECT_EQ(serve("gemm", plain_, {"--trace", "list"}).exit_code, 2);
+  EXPECT_EQ(serve("gemm", plain_, {"--f32", "bf16"}).exit_code, 2);
+  EXPECT_EQ(serve("gemm", plain_, {"--deny", "/no/file"}).exit_code, 2);
+  Launch launch;
+  launch.arguments = {"run", "--trace", "list", "--kernels", library_, "--", "true"};
+  EXPECT_EQ(run(launch).exit_code, 2);
+  launch.arguments = {"run", "--serve", "--kernels", "/no/library.so", "--", "true"};
+  EXPECT_EQ(run(launch).exit_code, 2);
+  launch.arguments = {"run", "--serve", "--db", (folder_->path() / "none.db").string(), "--", "true"};
+  EXPECT_NE(run(launch).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace pgtune::tool::test
