@@ -28,6 +28,8 @@ void add_slot(std::map<Words, RecordedGemm>& gemms, const preload::Slot& slot) {
   gemm.captured_calls += slot.captured_calls;
   gemm.served_calls += slot.served_calls;
   for (std::size_t i = 0; i < gemm.refused_calls.size(); ++i) gemm.refused_calls[i] += slot.refused_calls[i];
+  gemm.checked_calls += slot.checked_calls;
+  gemm.wrong_calls += slot.wrong_calls;
   const auto kept = std::min(slot.samples, preload::kSamples);
   for (std::uint32_t i = 0; i < kept; ++i) gemm.samples_s.push_back(slot.sample_us[i] * 1e-6);
 }

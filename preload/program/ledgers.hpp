@@ -19,6 +19,7 @@ struct RecordedGemm {
   std::vector<double> samples_s;     ///< GPU time of single calls
   std::uint64_t served_calls = 0;    ///< of `calls`
   std::array<std::uint64_t, preload::kServingRefusals> refused_calls{};  ///< from preload::kFirstOfServing on
+  std::uint64_t checked_calls = 0, wrong_calls = 0;                      ///< by --check
   /// Of all calls: the median of the samples times their number, without samples at the speed of the other keys.
   double time_s = 0;
 

@@ -76,6 +76,8 @@ class RunCommand final : public Command {
         .group(group);
     add("--kernels", kernels_, "LIB", "With --serve: the library of an earlier run, as its note names it");
     add("--deny", deny_, "FILE", "With --serve: shapes that are left to cuBLAS, as for search --shapes");
+    add("--check", check_, "shadow|N",
+        "With --serve: compare with cuBLAS's results, all calls (and serve none) or the first N of each problem");
     app.add_option("--f32", f32_, "With --serve: serve float32 by these kernels, which are less accurate")
         .option_text("tf32x3|tf32")
         .one_of({"tf32x3", "tf32"})
@@ -88,8 +90,8 @@ class RunCommand final : public Command {
 
   ExitCode run(Context& context) override {
     if (trace_.empty() == !serve_) throw CommandError(ErrorKind::kUsage, "give one of --trace FILE and --serve.");
-    if (!serve_ && !(kernels_.empty() && deny_.empty() && f32_.empty()))
-      throw CommandError(ErrorKind::kUsage, "--kernels, --deny and --f32 go with --serve.");
+    if (!serve_ && !(kernels_.empty() && deny_.empty() && check_.empty() && f32_.empty()))
+      throw CommandError(ErrorKind::kUsage, "--kernels, --deny, --check and --f32 go with --serve.");
     return serve_ ? serve(context) : trace(context);
   }
 
@@ -114,6 +116,7 @@ class RunCommand final : public Command {
     if (!served.recorded.gemms.empty()) {
       for (const std::string& line : serve_report(served.recorded, tf32())) context.terminal().note(line);
     }
+    if (served.exit_code == 0 && any_wrong(served.recorded)) return ExitCode::kNothingValid;
     return static_cast<ExitCode>(served.exit_code);
   }
 
@@ -135,6 +138,10 @@ class RunCommand final : public Command {
     if (!deny_.empty()) {
       write_output_file(folder / "deny", denied());
       out[preload::kDenyVariable] = (folder / "deny").string();
+    }
+    if (!check_.empty()) {
+      if (check_ != "shadow") (void)parse_count("--check", check_, 1);
+      out[preload::kCheckVariable] = check_;
     }
     if (!f32_.empty()) {
       const SumError error = traits(value_or_throw(parse_dtype(f32_))).error;
@@ -173,7 +180,7 @@ class RunCommand final : public Command {
   /// See preload::arithmetic_of().
   static bool tf32() { return process_environment("NVIDIA_TF32_OVERRIDE") != "0"; }
 
-  std::string trace_, top_ = "200", kernels_, deny_, f32_, database_;
+  std::string trace_, top_ = "200", kernels_, deny_, check_, f32_, database_;
   bool serve_ = false;
   std::vector<std::string> program_;
 };

@@ -37,6 +37,11 @@ double served_share(const RecordedGemms& recorded) {
   return recorded.time_s() > 0 ? served_s / recorded.time_s() : 0;
 }
 
+bool any_wrong(const RecordedGemms& recorded) {
+  return std::any_of(recorded.gemms.begin(), recorded.gemms.end(),
+                     [](const RecordedGemm& gemm) { return gemm.wrong_calls > 0; });
+}
+
 std::string refusal_text(const RecordedGemm& gemm, bool tf32) {
   const auto refusals = refusals_of(gemm, tf32);
   const auto most = std::max_element(refusals.begin(), refusals.end(),
@@ -68,6 +73,15 @@ std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32) 
   for (const auto& [refusal, sum] : sorted)
     lines.push_back(fmt::format("Not served, {:.1f} %, {} calls: {}.", sum.time_s / recorded.time_s() * 100,
                                 count(sum.calls), preload::kRefusalTexts[static_cast<std::size_t>(refusal)]));
+  std::uint64_t checked = 0, keys = 0, wrong = 0;
+  for (const RecordedGemm& gemm : recorded.gemms) {
+    checked += gemm.checked_calls;
+    keys += gemm.checked_calls > 0 ? 1 : 0;
+    wrong += gemm.wrong_calls;
+  }
+  if (checked > 0)
+    lines.push_back(fmt::format("Checked {} calls of {} problems: {}.", count(checked), count(keys),
+                                wrong == 0 ? "all agree with cuBLAS" : fmt::format("{} are wrong", count(wrong))));
   return lines;
 }
 

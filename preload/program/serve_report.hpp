@@ -13,6 +13,8 @@ namespace pgtune::tool {
 [[nodiscard]] double served_share(const RecordedGemms& recorded);
 /// The reason for most of the key's calls that were not served; empty: all were. `tf32`: see preload::arithmetic_of().
 [[nodiscard]] std::string refusal_text(const RecordedGemm& gemm, bool tf32);
+/// Whether a check found a wrong result.
+[[nodiscard]] bool any_wrong(const RecordedGemms& recorded);
 /// Lines for people.
 [[nodiscard]] std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32);
 

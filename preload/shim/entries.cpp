@@ -34,6 +34,7 @@ class Recorded {
   Recorded& operator=(const Recorded&) = delete;
   ~Recorded() {
     end_sample(sample_, stream_);
+    finish(check_);
     --depth;
   }
   [[nodiscard]] bool answered() const { return answered_; }
@@ -56,9 +57,10 @@ class Recorded {
     if (number % kCallsBetweenCollections == 0) collect_samples();
     const bool power_of_two = (number & (number - 1)) == 0;
     if (number > 1 && power_of_two && !(serving() && is_capturing(stream_))) sample_ = begin_sample(*slot, stream_);
-    if (serving()) answered_ = serve(*slot, given, status_);
+    if (serving()) answered_ = serve(*slot, given, check_, status_);
   }
 
+  Check check_;
   int sample_ = -1, status_ = kSuccess;
   bool answered_ = false;
   Stream stream_ = nullptr;

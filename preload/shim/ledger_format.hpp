@@ -34,7 +34,8 @@ struct Slot {
   float sample_us[kSamples];     ///< GPU time of single calls, launch gaps included
   std::uint64_t served_calls;
   std::uint32_t refused_calls[kServingRefusals];  ///< by reason, from kFirstOfServing on
-  std::uint64_t unused[3];
+  std::uint32_t checked_calls, wrong_calls;       ///< by --check
+  std::uint32_t unused[3];
 };
 static_assert(sizeof(Slot) == 256);
 
@@ -46,6 +47,8 @@ inline constexpr const char* kLedgerFolder = "PGTUNE_RUN_LEDGERS";
 inline constexpr const char* kKernelsVariable = "PGTUNE_RUN_KERNELS";
 /// A file of PgtuneProblems that are not served.
 inline constexpr const char* kDenyVariable = "PGTUNE_RUN_DENY";
+/// "shadow", or the number of calls of each key that are checked.
+inline constexpr const char* kCheckVariable = "PGTUNE_RUN_CHECK";
 /// "tf32x3" or "tf32": the kernels that serve strict float32 calls.
 inline constexpr const char* kF32Variable = "PGTUNE_RUN_F32";
 /// "off": the library forwards everything.

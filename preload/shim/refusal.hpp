@@ -26,9 +26,10 @@ enum class Refusal : std::uint8_t {
   kDevice,
   kEnvironment,
   kTripped,
+  kChecked,
 };
 inline constexpr Refusal kFirstOfServing = Refusal::kNoKernel;
-inline constexpr int kServingRefusals = 8;
+inline constexpr int kServingRefusals = 9;
 inline constexpr const char* kRefusalTexts[] = {
     "",
     "no pgtune problem: pointers of matrices, groups, or an order other than column-major",
@@ -46,7 +47,8 @@ inline constexpr const char* kRefusalTexts[] = {
     "the stream's CUDA context is not the device's primary one",
     "no kernel is tuned for this GPU, or its driver is too old",
     "the environment asks for reproducible or emulated results (CUBLAS_WORKSPACE_CONFIG and others)",
-    "after a failed launch, or in a child without exec()",
+    "after a failed launch or check, or in a child without exec()",
+    "checked beside cuBLAS (--check)",
 };
 
 enum class Arithmetic : std::uint8_t { kF32, kTf32, kF16, kBf16, kE4m3, kE5m2, kInt8, kTf32x3, kOther };

@@ -17,6 +17,7 @@
 #include "preload/shim/problem.hpp"
 #include "preload/shim/real.hpp"
 #include "preload/shim/relaxed_capture.hpp"
+#include "preload/shim/sampler.hpp"
 
 namespace pgtune::preload {
 namespace {
@@ -27,6 +28,8 @@ RealFunction context_device{kDriver, "cuCtxGetDevice"}, context_get{kDriver, "cu
 
 /// What the environment said when the library was loaded.
 const char *library_path = nullptr, *deny_path = nullptr;
+std::uint32_t checked_calls = 0;        ///< of each key
+bool shadow = false;                    ///< all calls are checked, and none is served
 bool reproducible = false;              ///< nothing is served
 Arithmetic for_f32 = Arithmetic::kF32;  ///< what serves float32 calls, by the user's choice
 bool tf32 = true;                       ///< see arithmetic_of()
@@ -40,10 +43,11 @@ constexpr int kMostDevices = 64;
 /// PgtuneStatus of prepare(), plus 1; 0: not called.
 int prepared[kMostDevices];
 
-/// Of a key, made at its first call and then fixed.
+/// Of a key, made at its first call and then fixed, unless a check fails.
 struct Decision {
   bool made;
   Refusal refusal;
+  Arithmetic arithmetic;
   void* gemm;
   std::size_t workspace_bytes;
 };
@@ -121,7 +125,8 @@ Refusal decide(const Key& key, Decision& decision) {
   if (!loaded) load();
   if (kernels == nullptr) return Refusal::kNoKernel;
   const Arithmetic asked = arithmetic_of(key, tf32);
-  const PgtuneProblem problem = problem_of_key(key, asked == Arithmetic::kF32 ? for_f32 : asked);
+  decision.arithmetic = asked == Arithmetic::kF32 ? for_f32 : asked;
+  const PgtuneProblem problem = problem_of_key(key, decision.arithmetic);
   if (is_denied(problem)) return Refusal::kDenied;
   if (const Refusal refusal = prepare(key.device); refusal != Refusal::kNone) return refusal;
   void* const gemm = map_memory(kernels->gemm_bytes);
@@ -136,7 +141,7 @@ Refusal decide(const Key& key, Decision& decision) {
 }
 
 /// Null: there is no memory.
-const Decision* decision_of(const Slot& slot) {
+Decision* decision_of(const Slot& slot) {
   Decision* const all = __atomic_load_n(&decisions, __ATOMIC_ACQUIRE);
   if (all != nullptr && __atomic_load_n(&all[number_of(slot)].made, __ATOMIC_ACQUIRE)) return &all[number_of(slot)];
   while (__atomic_test_and_set(&deciding, __ATOMIC_ACQUIRE)) sched_yield();
@@ -173,15 +178,24 @@ int current_device() {
   return get != nullptr && get(&device) == 0 ? device : -1;
 }
 
-bool serve(Slot& slot, const Given& given, int& status) {
+bool serve(Slot& slot, const Given& given, Check& check, int& status) {
   if (__atomic_load_n(&tripped, __ATOMIC_RELAXED)) return refuse(slot, Refusal::kTripped);
   const Decision* const decision = decision_of(slot);
   if (decision == nullptr) return false;
   if (decision->refusal != Refusal::kNone) return refuse(slot, decision->refusal);
+  PgtuneOperands operands = given.operands;
+  const bool wanted = shadow || __atomic_load_n(&slot.checked_calls, __ATOMIC_RELAXED) < checked_calls;
+  if (wanted && !is_capturing(given.stream) && begin_check(check, slot, operands, decision->arithmetic, given.stream))
+    operands.d = check.scratch;
+  else if (shadow)
+    return refuse(slot, Refusal::kChecked);
   const bool needs_workspace = decision->workspace_bytes > 0;
-  switch (kernels->run(decision->gemm, &given.operands, needs_workspace ? given.workspace.memory : nullptr,
-                       needs_workspace ? given.workspace.bytes : 0, given.stream)) {
+  const int result = kernels->run(decision->gemm, &operands, needs_workspace ? given.workspace.memory : nullptr,
+                                  needs_workspace ? given.workspace.bytes : 0, given.stream);
+  if (check.slot != nullptr && (!keep_c(check) || result != kPgtuneOk)) drop_check(check);
+  switch (result) {
     case kPgtuneOk:
+      if (operands.d != given.operands.d) return refuse(slot, Refusal::kChecked);
       add(slot.served_calls, std::uint64_t{1});
       status = kSuccess;
       return true;
@@ -197,10 +211,22 @@ bool serve(Slot& slot, const Given& given, int& status) {
       refuse(slot, Refusal::kTripped);
       // What C held may be gone.
       status = kExecutionFailed;
-      return given.operands.beta != 0 && given.operands.c == given.operands.d;
+      return operands.beta != 0 && operands.c == operands.d;
     default:
       return refuse(slot, Refusal::kNoKernel);
   }
+}
+
+void finish(Check& check) {
+  if (check.slot == nullptr) return;
+  Slot& slot = *check.slot;
+  add(slot.checked_calls, 1U);
+  if (finish_check(check)) return;
+  if (add(slot.wrong_calls, 1U) == 1)
+    say("pgtune: a kernel's result differs from cuBLAS's beyond the error bound: %lldx%lldx%lld. cuBLAS computes it "
+        "from here on.\n",
+        static_cast<long long>(slot.key.m), static_cast<long long>(slot.key.n), static_cast<long long>(slot.key.k));
+  __atomic_store_n(&decision_of(slot)->refusal, Refusal::kTripped, __ATOMIC_RELAXED);
 }
 
 void read_serving_environment() {
@@ -210,6 +236,10 @@ void read_serving_environment() {
   };
   library_path = read(kKernelsVariable);
   deny_path = read(kDenyVariable);
+  if (const char* const word = std::getenv(kCheckVariable)) {
+    shadow = std::strcmp(word, "shadow") == 0;
+    checked_calls = static_cast<std::uint32_t>(std::strtoul(word, nullptr, 10));
+  }
   if (const char* const word = std::getenv(kF32Variable))
     for_f32 = std::strcmp(word, "tf32") == 0 ? Arithmetic::kTf32 : Arithmetic::kTf32x3;
   const char* const override = std::getenv("NVIDIA_TF32_OVERRIDE");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "preload/kernels/table.hpp"
+#include "preload/shim/check.hpp"
 #include "preload/shim/handles.hpp"
 #include "preload/shim/ledger_format.hpp"
 
@@ -21,8 +22,10 @@ bool serving();
 /// The number of the thread's GPU; -1: there is none.
 int current_device();
 
-/// Whether the call was answered: `status` is its result. Counts in the slot.
-bool serve(Slot& slot, const Given& given, int& status);
+/// Whether the call was answered: `status` is its result. Counts in the slot. Otherwise `check` may be begun, which
+/// finish(check) ends after cuBLAS's call.
+bool serve(Slot& slot, const Given& given, Check& check, int& status);
+void finish(Check& check);
 
 void read_serving_environment();
 void stop_serving_in_child();

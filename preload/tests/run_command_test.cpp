@@ -150,6 +150,7 @@ TEST(PreloadLibrary, NeedsTheCLibraryAlone) {
       "A libcublas.so.12 A libcublas.so.13 A libcublasLt.so.12 A libcublasLt.so.13 A pgtune_preload U __cxa_atexit "
       "U __environ U __register_atfork U access U close U dlerror U dlopen U dlsym U environ U fstat U getenv U getpid "
       "U memcmp U mmap U munmap U open U posix_fallocate U sched_yield U snprintf U strcmp U strdup U strlen U strncmp "
+      "U strtoul "
       "U write ");
 }
 

@@ -146,6 +146,24 @@ TEST_F(Serve, ReportsAFailedLaunchThatMayHaveChangedC) {
   EXPECT_THAT(serve("failing_in_place", adding_).out, StartsWith("13 none, none"));
 }
 
+TEST_F(Serve, ChecksTheFirstCallsBesideCublas) {
+  const Finished right = serve("right", plain_, {"--check", "2"});
+  EXPECT_EQ(right.exit_code, 0);
+  EXPECT_THAT(right.out, HasSubstr("0 13 cublasGemmEx"));
+  EXPECT_THAT(right.err, testing::AllOf(HasSubstr("1 of 3 calls"), HasSubstr("2 calls: checked beside cuBLAS"),
+                                        HasSubstr("Checked 2 calls of 1 problems: all agree with cuBLAS.")));
+  const Finished shadow = serve("right", plain_, {"--check", "shadow"});
+  EXPECT_THAT(shadow.err, testing::AllOf(HasSubstr("0 of 3 calls"), HasSubstr("Checked 3 calls")));
+}
+
+TEST_F(Serve, LeavesAWrongKernelToCublas) {
+  const Finished wrong = serve("wrong", plain_, {"--check", "1"});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_THAT(wrong.err, testing::AllOf(HasSubstr("differs from cuBLAS's beyond the error bound"),
+                                        HasSubstr("2 calls: after a failed launch or check"),
+                                        HasSubstr("Checked 1 calls of 1 problems: 1 are wrong.")));
+}
+
 TEST_F(Serve, LeavesAChildWithoutExecToCublas) {
   EXPECT_THAT(serve("fork", plain_).out, HasSubstr("0 13 cublasGemmEx, 13 cublasLtMatmul"));
 }
@@ -158,6 +176,7 @@ TEST_F(Serve, RefusesWrongOptions) {
   EXPECT_EQ(serve("gemm", plain_, {"--trace", "list"}).exit_code, 2);
   EXPECT_EQ(serve("gemm", plain_, {"--f32", "bf16"}).exit_code, 2);
   EXPECT_EQ(serve("gemm", plain_, {"--deny", "/no/file"}).exit_code, 2);
+  EXPECT_EQ(serve("gemm", plain_, {"--check", "all"}).exit_code, 2);
   Launch launch;
   launch.arguments = {"run", "--trace", "list", "--kernels", library_, "--", "true"};
   EXPECT_EQ(run(launch).exit_code, 2);

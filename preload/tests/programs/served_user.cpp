@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "preload/tests/programs/cublas.hpp"
@@ -14,20 +15,20 @@
 
 namespace {
 
+void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
+
 struct Call {
   int m, n, k;  ///< row-major
   bool trans_a, trans_b;
   int type;
   float alpha = 1, beta = 0;
-  std::uintptr_t offset = 0;
+  void *a = at(0x10000000), *b = at(0x20000000), *d = at(0x40000000);
 };
-
-void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
 int gemm(void* handle, const Call& c) {
   constexpr int kF32 = 0, kSum32 = 68;
   const int lda = c.trans_a ? c.m : c.k, ldb = c.trans_b ? c.k : c.n;
-  void *const a = at(0x10000000 + c.offset), *const b = at(0x20000000), *const d = at(0x40000000);
+  void *const a = c.a, *const b = c.b, *const d = c.d;
   if (c.type == kF32)
     return cublasSgemm_v2(handle, c.trans_b, c.trans_a, c.n, c.m, c.k, &c.alpha, b, ldb, a, lda, &c.beta, d, c.n);
   return cublasGemmEx(handle, c.trans_b, c.trans_a, c.n, c.m, c.k, &c.alpha, b, c.type, ldb, a, c.type, lda, &c.beta, d,
@@ -67,7 +68,14 @@ int main(int, char** arguments) {
   cublasSetWorkspace_v2(handle, at(0x60000000), std::size_t{1} << 34);
   if (how == "no_workspace") cublasSetStream_v2(handle, fake_stream(0, false));
   if (how == "alpha") call.alpha = 0.5F;
-  if (how == "misaligned") call.offset = 8;
+  if (how == "misaligned") call.a = at(0x10000008);
+  // The fake driver computes nothing: a result that is checked keeps the NaN that it began with, as this one does.
+  const auto elements = [&](int rows, int columns) { return std::size_t(rows) * std::size_t(columns) * 4; };
+  if (how == "right" || how == "wrong") {
+    call.a = std::calloc(elements(call.m, call.k), 1), call.b = std::calloc(elements(call.k, call.n), 1);
+    call.d = std::malloc(elements(call.m, call.n));
+    std::memset(call.d, how == "right" ? 0xFF : 0, elements(call.m, call.n));
+  }
   if (how == "capture") fake_cuda()->capturing = true;
   if (how == "unprepared") fake_cuda()->load_result = 1;
   if (how == "failing" || how == "failing_in_place") fake_cuda()->launch_result = 700;

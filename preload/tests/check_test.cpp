@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Checks of served results, on memory of the fake driver, which is the host's.
+#include "preload/shim/check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "preload/shim/ledger_format.hpp"
+#include "tests/exported/fake_cuda.hpp"
+
+namespace pgtune::preload {
+namespace {
+
+constexpr std::int64_t kM = 5, kN = 7, kK = 64, kBatch = 2, kPad = 3;
+
+/// A call with operands of bfloat16 or float32 in padded rows.
+struct Computed {
+  Slot slot{};
+  std::vector<unsigned char> a, b, c, d;
+  double last = 0, last_scale = 0;  ///< of the last element, which is always checked
+
+  Computed(int type, bool trans_a, bool trans_b) {
+    Key& key = slot.key;
+    key.m = kM, key.n = kN, key.k = kK, key.batch = kBatch;
+    key.lda = (trans_a ? kM : kK) + kPad, key.ldb = (trans_b ? kK : kN) + kPad, key.ldc = kN + kPad;
+    key.stride_a = (trans_a ? kK : kM) * key.lda, key.stride_b = (trans_b ? kN : kK) * key.ldb;
+    key.stride_c = kM * key.ldc;
+    key.trans_a = trans_a, key.trans_b = trans_b;
+    key.alpha = 1, key.beta = 0.5F;
+    key.type_a = key.type_b = key.type_d = static_cast<std::uint8_t>(type);
+    const auto elements = [&](std::int64_t stride) { return static_cast<std::size_t>(stride * kBatch * 4); };
+    a.resize(elements(key.stride_a)), b.resize(elements(key.stride_b));
+    c.resize(elements(key.stride_c)), d.resize(elements(key.stride_c));
+    std::mt19937 random(3);
+    for (std::vector<unsigned char>* operand : {&a, &b, &c}) {
+      for (std::int64_t i = 0; i < static_cast<std::int64_t>(operand->size()) / bytes(); ++i)
+        put(*operand, i, static_cast<double>(static_cast<int>(random() % 17) - 8) / 8);  // exact in both types
+    }
+    for (std::int64_t z = 0; z < kBatch; ++z) {
+      for (std::int64_t i = 0; i < kM; ++i) {
+        for (std::int64_t j = 0; j < kN; ++j) compute(z, i, j);
+      }
+    }
+  }
+
+  [[nodiscard]] std::int64_t bytes() const { return slot.key.type_d == kR16BF ? 2 : 4; }
+  void put(std::vector<unsigned char>& to, std::int64_t number, double value) const {
+    const auto narrow = static_cast<float>(value);
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &narrow, sizeof bits);
+    if (bytes() == 2) bits = (bits + 0x8000U) >> 16U;
+    std::memcpy(&to[static_cast<std::size_t>(number * bytes())], &bits, static_cast<std::size_t>(bytes()));
+  }
+  [[nodiscard]] double get(const std::vector<unsigned char>& from, std::int64_t number) const {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &from[static_cast<std::size_t>(number * bytes())], static_cast<std::size_t>(bytes()));
+    if (bytes() == 2) bits <<= 16U;
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    return static_cast<double>(value);
+  }
+  void compute(std::int64_t z, std::int64_t i, std::int64_t j) {
+    const Key& key = slot.key;
+    const std::int64_t place = z * key.stride_c + i * key.ldc + j;
+    last = 0.5 * get(c, place), last_scale = std::abs(last);
+    for (std::int64_t l = 0; l < kK; ++l) {
+      const double product = get(a, z * key.stride_a + (key.trans_a != 0 ? l * key.lda + i : i * key.lda + l)) *
+                             get(b, z * key.stride_b + (key.trans_b != 0 ? j * key.ldb + l : l * key.ldb + j));
+      last += product;
+      last_scale += std::abs(product);
+    }
+    put(d, place, last);
+  }
+
+  /// Whether a kernel passes whose last element is off by `error`.
+  [[nodiscard]] bool passes(double error) {
+    const Key& key = slot.key;
+    Check check;
+    const PgtuneOperands operands{a.data(), b.data(), c.data(), nullptr, d.data(), key.beta};
+    EXPECT_TRUE(begin_check(check, slot, operands, Arithmetic::kF32, nullptr));
+    const std::int64_t end = (kBatch - 1) * key.stride_c + (kM - 1) * key.ldc + kN;
+    std::vector<unsigned char> ours = d;
+    put(ours, end - 1, last + error);
+    std::memcpy(check.scratch, ours.data(), static_cast<std::size_t>(end * bytes()));
+    EXPECT_TRUE(keep_c(check));
+    return finish_check(check);
+  }
+};
+
+TEST(Checks, FindAnErrorBeyondTheBoundAndNoneBelow) {
+  ASSERT_NE(fake_cuda(), nullptr);  // which loads the fake driver
+  for (const int type : {int{kR32F}, int{kR16BF}}) {
+    for (const bool trans_a : {false, true}) {
+      for (const bool trans_b : {false, true}) {
+        SCOPED_TRACE(type);
+        Computed call(type, trans_a, trans_b);
+        // 2 E S + 2 U |d| of docs/reference/accuracy.md
+        const double bound =
+            2 * (2 * 13 * 0x1p-24 * call.last_scale + (type == kR16BF ? 0x1p-8 * std::abs(call.last) : 0));
+        EXPECT_TRUE(call.passes(0));
+        EXPECT_TRUE(call.passes(0.5 * bound));
+        EXPECT_FALSE(call.passes(2 * bound + (type == kR16BF ? 0x1p-6 * std::abs(call.last) : 0)));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pgtune::preload
