@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <cstring>
 
+#include "preload/program/compare_report.hpp"
 #include "preload/program/kernel_library.hpp"
 #include "preload/program/program_run.hpp"
 #include "preload/program/serve_report.hpp"
@@ -49,12 +51,6 @@ std::string one_line(const std::vector<std::string>& program) {
 constexpr const char* kNothingSeen =
     "No call reached cuBLAS: the program may link it statically, or find its functions by dlsym, as JAX does.";
 
-/// The program's end, and what it recorded.
-struct Run {
-  int exit_code = 0;
-  RecordedGemms recorded;
-};
-
 class RunCommand final : public Command {
  public:
   std::string name() const override { return "run"; }
@@ -62,6 +58,7 @@ class RunCommand final : public Command {
   std::string examples() const override {
     return "pgtune run --trace shapes.txt -- python serve.py\n"
            "pgtune search --shapes shapes.txt\n"
+           "pgtune run --compare -- python serve.py\n"
            "pgtune run --serve -- python serve.py";
   }
 
@@ -74,11 +71,14 @@ class RunCommand final : public Command {
     add("--top", top_, "N", "Shapes that the list has at most (default: 200)");
     app.add_flag("--serve", serve_, "Answer calls of cuBLAS with kernels of the database, where these are faster")
         .group(group);
-    add("--kernels", kernels_, "LIB", "With --serve: the library of an earlier run, as its note names it");
-    add("--deny", deny_, "FILE", "With --serve: shapes that are left to cuBLAS, as for search --shapes");
+    app.add_flag("--compare", compare_, "Run the program without and with --serve in turn, and print what was gained")
+        .group(group);
+    add("--rounds", rounds_, "N", "With --compare: runs of each kind, after one that is traced (default: 3)");
+    add("--kernels", kernels_, "LIB", "Serve the library of an earlier run, as its note names it");
+    add("--deny", deny_, "FILE", "Shapes that are left to cuBLAS, as for search --shapes");
     add("--check", check_, "shadow|N",
-        "With --serve: compare with cuBLAS's results, all calls (and serve none) or the first N of each problem");
-    app.add_option("--f32", f32_, "With --serve: serve float32 by these kernels, which are less accurate")
+        "Compare with cuBLAS's results: all calls, and serve none, or the first N of each problem");
+    app.add_option("--f32", f32_, "Serve float32 by these kernels, which are less accurate")
         .option_text("tf32x3|tf32")
         .one_of({"tf32x3", "tf32"})
         .group(group);
@@ -89,35 +89,66 @@ class RunCommand final : public Command {
   }
 
   ExitCode run(Context& context) override {
-    if (trace_.empty() == !serve_) throw CommandError(ErrorKind::kUsage, "give one of --trace FILE and --serve.");
-    if (!serve_ && !(kernels_.empty() && deny_.empty() && check_.empty() && f32_.empty()))
-      throw CommandError(ErrorKind::kUsage, "--kernels, --deny, --check and --f32 go with --serve.");
-    return serve_ ? serve(context) : trace(context);
+    if ((trace_.empty() ? 0 : 1) + (serve_ ? 1 : 0) + (compare_ ? 1 : 0) != 1)
+      throw CommandError(ErrorKind::kUsage, "give one of --trace FILE, --serve and --compare.");
+    if (!trace_.empty() && !(kernels_.empty() && deny_.empty() && check_.empty() && f32_.empty()))
+      throw CommandError(ErrorKind::kUsage, "--kernels, --deny, --check and --f32 go with --serve and --compare.");
+    return serve_ ? serve(context) : compare_ ? compare(context) : trace(context);
   }
 
  private:
   ExitCode trace(Context& context) {
     const auto top = static_cast<std::size_t>(parse_count("--top", top_, 1));
-    const Run traced = run_program_with(context, {});
-    const TraceList list = trace_list(traced.recorded, one_line(program_), top, tf32());
+    const ScratchFolder ledgers;
+    const int exit_code = run_recorded(context, ledgers, {});
+    const RecordedGemms recorded = read_ledgers(ledgers.path());
+    const TraceList list = trace_list(recorded, one_line(program_), top, tf32());
     write_output_file(trace_, list.text);
     context.terminal().note(list.calls == 0
                                 ? kNothingSeen
                                 : fmt::format("{}: {} shapes to search, {:.1f} % of the GPU time of {} calls.", trace_,
                                               list.shapes, list.searched_share * 100,
                                               count_text(static_cast<std::int64_t>(list.calls))));
-    return static_cast<ExitCode>(traced.exit_code);
+    return static_cast<ExitCode>(exit_code);
   }
 
   ExitCode serve(Context& context) {
-    const ScratchFolder folder;
-    const Run served = run_program_with(context, serving(context, folder.path()));
-    if (served.recorded.gemms.empty()) context.terminal().note(kNothingSeen);
-    if (!served.recorded.gemms.empty()) {
-      for (const std::string& line : serve_report(served.recorded, tf32())) context.terminal().note(line);
+    const ScratchFolder folder, ledgers;
+    const int exit_code = run_recorded(context, ledgers, serving(context, folder.path()));
+    const RecordedGemms recorded = read_ledgers(ledgers.path());
+    if (recorded.gemms.empty()) context.terminal().note(kNothingSeen);
+    if (!recorded.gemms.empty()) {
+      for (const std::string& line : serve_report(recorded, tf32())) context.terminal().note(line);
     }
-    if (served.exit_code == 0 && any_wrong(served.recorded)) return ExitCode::kNothingValid;
-    return static_cast<ExitCode>(served.exit_code);
+    if (exit_code == 0 && any_wrong(recorded)) return ExitCode::kNothingValid;
+    return static_cast<ExitCode>(exit_code);
+  }
+
+  ExitCode compare(Context& context) {
+    const int rounds = parse_rounds(rounds_);
+    const ScratchFolder folder, traced, served;
+    const auto with = serving(context, folder.path());
+    context.terminal().note(
+        fmt::format("The program runs {} times: once traced, then {} times without kernels and {} "
+                    "times with them.",
+                    2 * rounds + 1, rounds, rounds));
+    int exit_code = run_recorded(context, traced, {});
+    Compared compared;
+    for (int i = 0; i < 2 * rounds && exit_code == 0; ++i) {
+      const bool with_kernels = i % 4 == 1 || i % 4 == 2;  // neither kind is always the first of a pair
+      const auto start = std::chrono::steady_clock::now();
+      exit_code = with_kernels ? run_recorded(context, served, with) : value_or_throw(run_program(program_, {}));
+      (with_kernels ? compared.with_s : compared.without_s)
+          .push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    if (exit_code != 0) {
+      context.terminal().error(fmt::format("a run of the program ended with {}: nothing is compared", exit_code));
+      return static_cast<ExitCode>(exit_code);
+    }
+    compared.without = read_ledgers(traced.path());
+    compared.with = read_ledgers(served.path());
+    context.terminal().print(compare_text(compared, tf32()));
+    return any_wrong(compared.with) ? ExitCode::kNothingValid : ExitCode::kDone;
   }
 
   /// The variables that make the preload library serve.
@@ -166,22 +197,22 @@ class RunCommand final : public Command {
     return bytes;
   }
 
-  [[nodiscard]] Run run_program_with(Context& context, std::map<std::string, std::string> environment) const {
-    const ScratchFolder ledgers;
+  /// The program's exit code; its processes leave their ledgers in the folder.
+  [[nodiscard]] int run_recorded(Context& context, const ScratchFolder& ledgers,
+                                 std::map<std::string, std::string> environment) const {
     if (ledgers.path().empty())
       throw CommandError(ErrorKind::kEnvironment, "no folder for temporary files. Set TMPDIR to one with some space.");
     environment["LD_PRELOAD"] = preload_library(context.paths()).string();
     if (const auto others = process_environment("LD_PRELOAD")) environment["LD_PRELOAD"] += ":" + *others;
     environment[preload::kLedgerFolder] = ledgers.path().string();
-    const int exit_code = value_or_throw(run_program(program_, environment));
-    return {exit_code, read_ledgers(ledgers.path())};
+    return value_or_throw(run_program(program_, environment));
   }
 
   /// See preload::arithmetic_of().
   static bool tf32() { return process_environment("NVIDIA_TF32_OVERRIDE") != "0"; }
 
-  std::string trace_, top_ = "200", kernels_, deny_, check_, f32_, database_;
-  bool serve_ = false;
+  std::string trace_, top_ = "200", rounds_ = "3", kernels_, deny_, check_, f32_, database_;
+  bool serve_ = false, compare_ = false;
   std::vector<std::string> program_;
 };
 

@@ -9,7 +9,6 @@
 #include <set>
 
 #include "preload/program/traced_problem.hpp"
-#include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tuner/stats/descriptive.hpp"
 
@@ -34,12 +33,11 @@ struct Line {
 Line line_of(const RecordedGemm& gemm, bool tf32) {
   Line line;
   const preload::Key& key = gemm.key;
+  line.text = title_of(key, tf32);
   if (const auto problem = problem_of(key, tf32)) {
-    line.text = listed(*problem).line;
     line.family = line.text.substr(line.text.find('x'));
     line.m = key.m;
   } else {
-    line.text = text_of(key);
     line.refusal = problem.error().message;
   }
   line.calls = gemm.calls;

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "preload/shim/refusal.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -116,7 +117,8 @@ std::optional<PgtuneProblem> kernel_problem_of(const Problem& problem) {
   return out;
 }
 
-std::string text_of(const preload::Key& key) {
+std::string title_of(const preload::Key& key, bool tf32) {
+  if (const auto problem = problem_of(key, tf32)) return listed(*problem).line;
   std::string text = fmt::format("{}x{}x{} {}", key.m, key.n, key.k, type_text(key.type_a));
   if (key.type_b != key.type_a) text += " by " + type_text(key.type_b);
   if (key.type_d != key.type_a) text += " out " + type_text(key.type_d);

@@ -16,7 +16,7 @@ namespace pgtune::tool {
 /// A problem as libraries of kernels have it; nothing where they have no such.
 [[nodiscard]] std::optional<PgtuneProblem> kernel_problem_of(const Problem& problem);
 
-/// What problem_of() refuses, for people: "64x64x32 R_64F".
-[[nodiscard]] std::string text_of(const preload::Key& key);
+/// As a line of a shape list, or what problem_of() refuses, for people: "64x64x32 f64".
+[[nodiscard]] std::string title_of(const preload::Key& key, bool tf32);
 
 }  // namespace pgtune::tool

@@ -59,9 +59,9 @@ class Serve : public testing::Test {
   }
 
   static Finished serve(const std::string& how, const Problem& problem, const std::vector<std::string>& options = {},
-                        std::map<std::string, std::string> environment = {}) {
+                        std::map<std::string, std::string> environment = {}, const std::string& mode = "--serve") {
     Launch launch;
-    launch.arguments = {"run", "--serve", "--kernels", library_};
+    launch.arguments = {"run", mode, "--kernels", library_};
     launch.arguments.insert(launch.arguments.end(), options.begin(), options.end());
     const std::string type = problem.dtype == Dtype::kBf16 ? "14" : "0";
     for (const std::string& word :
@@ -170,6 +170,16 @@ TEST_F(Serve, LeavesAChildWithoutExecToCublas) {
 
 TEST_F(Serve, CanBeSwitchedOff) {
   EXPECT_THAT(serve("gemm", plain_, {}, {{"PGTUNE_RUN", "off"}}).out, StartsWith("0 13 cublasGemmEx"));
+}
+
+TEST_F(Serve, IsComparedWithRunsWithout) {
+  const Finished compared = serve("gemm", plain_, {"--rounds", "2"}, {}, "--compare");
+  EXPECT_EQ(compared.exit_code, 0);
+  EXPECT_THAT(compared.err, HasSubstr("The program runs 5 times: once traced, then 2 times without"));
+  EXPECT_THAT(compared.out,
+              testing::AllOf(HasSubstr(", 2 runs)\nwith "), HasSubstr(plain_.shape()), HasSubstr(" served\n"),
+                             HasSubstr("Served 100.0 % of the GEMM time: 6 of 6 calls.\n")));
+  EXPECT_EQ(serve("exit", plain_, {}, {}, "--compare").exit_code, 7);
 }
 
 TEST_F(Serve, RefusesWrongOptions) {

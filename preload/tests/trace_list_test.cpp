@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "preload/program/compare_report.hpp"
 #include "preload/shim/abi.hpp"
 #include "tool/pgtune/cli/options/shape_list.hpp"
 
@@ -73,6 +74,34 @@ TEST(TraceLists, CountCallsOfOneProblemTogether) {
   lt.key.call = preload::Call::kLtMatmul;
   EXPECT_THAT(trace_list(recorded({bf16(64, 1, {4e-6}), lt}), "serve", 9, true).text,
               testing::HasSubstr("64x512x256 bf16 nt  # 100.0 %  4 calls, 4 us each, cublasGemmEx cublasLtMatmul\n"));
+}
+
+TEST(Comparisons, CallNoGainWhatTheRunsSpreadCovers) {
+  EXPECT_EQ(gain_of({{2.0, 2.1, 2.2}, {1.7, 1.8, 1.9}, {}, {}}), Gain::kFaster);
+  EXPECT_EQ(gain_of({{2.0, 2.1, 2.2}, {1.7, 1.8, 2.0}, {}, {}}), Gain::kNothing);
+  EXPECT_EQ(gain_of({{1.7, 1.8, 1.9}, {2.0, 2.1, 2.2}, {}, {}}), Gain::kSlower);
+}
+
+TEST(Comparisons, PrintWhatWasNotServedAndWhy) {
+  RecordedGemm served = bf16(64, 10, {8e-6}), refused = bf16(128, 10, {2e-6});
+  served.served_calls = 10;
+  refused.refused_calls[0] = 10;
+  const Compared compared{
+      {2.0, 2.1}, {2.0, 2.2}, recorded({bf16(64, 10, {9e-6}), bf16(128, 10, {1e-6})}), recorded({served, refused})};
+  EXPECT_EQ(compare_text(compared, true),
+            "without  2.050 s (2.000 to 2.100, 2 runs)\n"
+            "with     2.100 s (2.000 to 2.200, 2 runs)\n"
+            "GEMMs    0.100 ms a run without, 0.050 ms with: expected from timed calls\n"
+            "\n"
+            "shape                 share  without us  with us  calls\n"
+            "64x512x256 bf16 nt   90.0 %        9.00     8.00  served\n"
+            "128x512x256 bf16 nt  10.0 %        1.00     2.00  no kernel is tuned for it, or\n"
+            "                                                  none that is faster than\n"
+            "                                                  cuBLASLt\n"
+            "\n"
+            "Served 80.0 % of the GEMM time: 10 of 20 calls.\n"
+            "Not served, 20.0 %, 10 calls: no kernel is tuned for it, or none that is faster than cuBLASLt.\n"
+            "Nothing gained: 0.976 times, within the spread of the runs.\n");
 }
 
 }  // namespace

@@ -81,6 +81,7 @@ int main(int, char** arguments) {
   if (how == "failing" || how == "failing_in_place") fake_cuda()->launch_result = 700;
   if (how == "failing_in_place" || how == "adding") call.beta = 0.5F;
   if (how == "failing_in_place") return print(gemm(handle, call));
+  if (how == "exit") return 7;
   if (how == "lt") return print(lt(handle, call));
   int status = 0;
   for (int i = 0; i < 3; ++i) status = gemm(handle, call);
