@@ -30,6 +30,7 @@ function(pgtune_install_rules)
     # The worker beside the program is found in any layout.
     install(PROGRAMS ${PGTUNE_PREBUILT}/bin/pgtune DESTINATION ${PGTUNE_BINDIR})
     install(PROGRAMS ${PGTUNE_PREBUILT}/bin/pgtune-worker DESTINATION ${PGTUNE_BINDIR} OPTIONAL)
+    install(DIRECTORY ${PGTUNE_PREBUILT}/bin/ DESTINATION ${PGTUNE_BINDIR} FILES_MATCHING PATTERN "*.so")
     add_custom_target(programs)
     pgtune_install_files(${PGTUNE_PREBUILT}/share)
     return()

@@ -202,7 +202,13 @@ class RunCommand final : public Command {
                                  std::map<std::string, std::string> environment) const {
     if (ledgers.path().empty())
       throw CommandError(ErrorKind::kEnvironment, "no folder for temporary files. Set TMPDIR to one with some space.");
-    environment["LD_PRELOAD"] = preload_library(context.paths()).string();
+    std::filesystem::path library = preload_library(context.paths());
+    if (library.string().find_first_of(" :") != std::string::npos) {  // LD_PRELOAD is a list with either between names
+      const std::filesystem::path copy = ledgers.path() / library.filename();
+      std::filesystem::copy_file(library, copy, std::filesystem::copy_options::skip_existing);
+      library = copy;
+    }
+    environment["LD_PRELOAD"] = library.string();
     if (const auto others = process_environment("LD_PRELOAD")) environment["LD_PRELOAD"] += ":" + *others;
     environment[preload::kLedgerFolder] = ledgers.path().string();
     return value_or_throw(run_program(program_, environment));

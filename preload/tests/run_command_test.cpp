@@ -131,6 +131,20 @@ TEST(RunTrace, LoadsBeforeOtherPreloadedLibraries) {
   EXPECT_EQ(traced.finished.out, PGTUNE_PRELOAD_LIBRARY ":libm.so.6\n");
 }
 
+TEST(RunTrace, WorksFromAFolderWithABlankInItsName) {
+  const std::filesystem::path folder = testing::TempDir() + "pgtune run " + std::to_string(getpid());
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy(PGTUNE_PROGRAM, folder / "pgtune");
+  std::filesystem::copy(PGTUNE_PRELOAD_LIBRARY, folder / "libpgtune_preload.so");
+  const std::string program = (folder / "pgtune").string(), list = (folder / "list").string();
+  Launch launch;
+  launch.program = program.c_str();
+  launch.arguments = {"run", "--trace", list, "--", fake("cublas_user13"), "sgemm"};
+  EXPECT_EQ(run(launch).out, "13 cublasSgemm_v2, none\n");
+  EXPECT_THAT(read_file(list).value_or(""), HasSubstr("32x64x16 f32 nn"));
+  std::filesystem::remove_all(folder);
+}
+
 TEST(PreloadLibrary, NeedsTheCLibraryAlone) {
   std::string needed, names;
   const auto output = [](const std::string& command) {
