@@ -46,7 +46,7 @@ int prepared[kMostDevices];
 /// Of a key, made at its first call and then fixed, unless a check fails.
 struct Decision {
   bool made;
-  Refusal refusal;
+  std::uint8_t refusal;  ///< Refusal
   Arithmetic arithmetic;
   void* gemm;
   std::size_t workspace_bytes;
@@ -149,9 +149,10 @@ Decision* decision_of(const Slot& slot) {
     __atomic_store_n(&decisions, static_cast<Decision*>(map_memory(kSlots * sizeof(Decision))), __ATOMIC_RELEASE);
   Decision* decision = decisions == nullptr ? nullptr : &decisions[number_of(slot)];
   if (decision != nullptr && !decision->made) {
-    decision->refusal = decide(slot.key, *decision);
+    const Refusal refusal = decide(slot.key, *decision);
+    decision->refusal = static_cast<std::uint8_t>(refusal);
     // Another context may be current at the next call.
-    __atomic_store_n(&decision->made, decision->refusal != Refusal::kContext, __ATOMIC_RELEASE);
+    __atomic_store_n(&decision->made, refusal != Refusal::kContext, __ATOMIC_RELEASE);
   }
   __atomic_clear(&deciding, __ATOMIC_RELEASE);
   return decision;
@@ -182,7 +183,8 @@ bool serve(Slot& slot, const Given& given, Check& check, int& status) {
   if (__atomic_load_n(&tripped, __ATOMIC_RELAXED)) return refuse(slot, Refusal::kTripped);
   const Decision* const decision = decision_of(slot);
   if (decision == nullptr) return false;
-  if (decision->refusal != Refusal::kNone) return refuse(slot, decision->refusal);
+  const auto refusal = static_cast<Refusal>(__atomic_load_n(&decision->refusal, __ATOMIC_RELAXED));
+  if (refusal != Refusal::kNone) return refuse(slot, refusal);
   PgtuneOperands operands = given.operands;
   const bool wanted = shadow || __atomic_load_n(&slot.checked_calls, __ATOMIC_RELAXED) < checked_calls;
   if (wanted && !is_capturing(given.stream) && begin_check(check, slot, operands, decision->arithmetic, given.stream))
@@ -226,7 +228,7 @@ void finish(Check& check) {
     say("pgtune: a kernel's result differs from cuBLAS's beyond the error bound: %lldx%lldx%lld. cuBLAS computes it "
         "from here on.\n",
         static_cast<long long>(slot.key.m), static_cast<long long>(slot.key.n), static_cast<long long>(slot.key.k));
-  __atomic_store_n(&decision_of(slot)->refusal, Refusal::kTripped, __ATOMIC_RELAXED);
+  __atomic_store_n(&decision_of(slot)->refusal, static_cast<std::uint8_t>(Refusal::kTripped), __ATOMIC_RELAXED);
 }
 
 void read_serving_environment() {
