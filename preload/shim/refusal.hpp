@@ -35,7 +35,7 @@ inline constexpr const char* kRefusalTexts[] = {
     "no pgtune problem: pointers of matrices, groups, or an order other than column-major",
     "types or arithmetic that pgtune has no kernels for",
     "alpha is not 1, or alpha and beta are in device memory",
-    "8-bit floats with scale factors or exact sums",
+    "scale factors, or exact sums of 8-bit floats",
     "epilogue other than bias, relu and gelu, or another attribute of cublasLtMatmul",
     "strides: a batch that is not packed, or C stored otherwise than D",
     "a size is 0",
