@@ -127,7 +127,9 @@ TraceList trace_list(const RecordedGemms& recorded, const std::string& program, 
     if (!line.refusal.empty()) {
       refused += fmt::format("# {}  {}: {}\n", what, line.text, line.refusal);
     } else if (list.shapes < static_cast<int>(top)) {
-      searched += fmt::format("{:<{}}  # {}\n", line.text, width, what);
+      constexpr double kLeast = 0.01;  // a weight is above 0
+      searched += fmt::format("{:<{}} weight {:<6.2f} # {}\n", line.text, width,
+                              std::max(line.time_s / all_s * 100, kLeast), what);
       list.searched_share += line.time_s / all_s;
       ++list.shapes;
     } else {

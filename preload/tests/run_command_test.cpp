@@ -44,7 +44,7 @@ TEST(RunTrace, KeepsTheMajorVersionsApart) {
       const Traced traced = trace({fake(how + major), "sgemm"});
       EXPECT_EQ(traced.finished.exit_code, 0) << traced.finished.err;
       EXPECT_EQ(traced.finished.out, major + " cublasSgemm_v2, none\n");
-      EXPECT_THAT(traced.list, HasSubstr("32x64x16 f32 nn  # 100.0 %  10 calls"));
+      EXPECT_THAT(traced.list, HasSubstr("32x64x16 f32 nn weight 100.00 # 100.0 %  10 calls"));
     }
   }
 }
@@ -65,12 +65,12 @@ TEST(RunTrace, LeavesFunctionsAloneThatAProgramFindsItself) {
 TEST(RunTrace, CountsACallOnceThatCuBlasPassesOn) {
   const Traced traced = trace({fake("cublas_user12"), "nested"});
   EXPECT_EQ(traced.finished.out, "12 cublasGemmEx, 12 cublasLtMatmul\n");
-  EXPECT_THAT(traced.list, HasSubstr("64x32x128 bf16 nt  # 100.0 %  1 call, cublasGemmEx\n"));
+  EXPECT_THAT(traced.list, HasSubstr("64x32x128 bf16 nt weight 100.00 # 100.0 %  1 call, cublasGemmEx\n"));
 }
 
 TEST(RunTrace, ReadsDescriptorsOfCublasLt) {
   EXPECT_THAT(trace({fake("cublas_user13"), "lt"}).list,
-              HasSubstr("8x256x128 f16 nt epilogue bias+relu  # 100.0 %  1 call, cublasLtMatmul\n"));
+              HasSubstr("8x256x128 f16 nt epilogue bias+relu weight 100.00 # 100.0 %  1 call, cublasLtMatmul\n"));
 }
 
 TEST(RunTrace, TellsModesApart) {
@@ -82,8 +82,9 @@ TEST(RunTrace, TellsModesApart) {
 }
 
 TEST(RunTrace, TimesSomeCallsAndNoneOfAGraph) {
-  EXPECT_THAT(trace({fake("cublas_user13"), "times"}).list,
-              HasSubstr("32x64x16 f32 nn  # 100.0 %  10 calls and 2 captured, 125 us each, cublasSgemm\n"));
+  EXPECT_THAT(
+      trace({fake("cublas_user13"), "times"}).list,
+      HasSubstr("32x64x16 f32 nn weight 100.00 # 100.0 %  10 calls and 2 captured, 125 us each, cublasSgemm\n"));
 }
 
 TEST(RunTrace, CountsEveryCallOfThreads) {

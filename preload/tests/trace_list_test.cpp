@@ -46,8 +46,8 @@ TEST(TraceLists, HaveTheHeaviestShapeFirst) {
             "# GEMMs that 'serve' asked of cuBLAS, from `pgtune run --trace`; shares are of their GPU time.\n"
             "# 70 calls in 2 processes; 10 of them captured in CUDA graphs, counted once however often these run.\n"
             "# 5 calls of more shapes than a process can record are missing.\n"
-            "128x512x256 bf16 nt lda 320 beta 1  # 72.7 %  30 calls and 10 captured, cublasGemmEx\n"
-            "64x512x256 bf16 nt                  # 18.2 %  20 calls, 2 us each, cublasGemmEx\n"
+            "128x512x256 bf16 nt lda 320 beta 1 weight 72.73  # 72.7 %  30 calls and 10 captured, cublasGemmEx\n"
+            "64x512x256 bf16 nt                 weight 18.18  # 18.2 %  20 calls, 2 us each, cublasGemmEx\n"
             "# Not searched:\n"
             "#  9.1 %  10 calls, 2 us each, cublasDgemm  64x512x256 f64: no pgtune problem: pointers of matrices, "
             "groups, or an order other than column-major\n");
@@ -73,7 +73,8 @@ TEST(TraceLists, CountCallsOfOneProblemTogether) {
   RecordedGemm lt = bf16(64, 3, {4e-6});
   lt.key.call = preload::Call::kLtMatmul;
   EXPECT_THAT(trace_list(recorded({bf16(64, 1, {4e-6}), lt}), "serve", 9, true).text,
-              testing::HasSubstr("64x512x256 bf16 nt  # 100.0 %  4 calls, 4 us each, cublasGemmEx cublasLtMatmul\n"));
+              testing::HasSubstr(
+                  "64x512x256 bf16 nt weight 100.00 # 100.0 %  4 calls, 4 us each, cublasGemmEx cublasLtMatmul\n"));
 }
 
 TEST(Comparisons, CallNoGainWhatTheRunsSpreadCovers) {

@@ -187,7 +187,7 @@ def check_commands(source, program, worker, few):
                 continue
             # The whole space is not needed to see that a search is one; a budget in seconds would be waited for.
             if words[0] == "search":
-                limits = ("--budget", "--variants")
+                limits = ("--budget", "--total", "--variants")
                 words = [w for i, w in enumerate(words) if w not in limits and (i == 0 or words[i - 1] not in limits)] + ["--variants", "3"]
                 # A model would be fitted anew after every few searches, half of what these commands take.
                 if "--strategy" not in words and "--effort" not in words:

@@ -127,6 +127,20 @@ TEST_F(SearchTest, ReachingTheBudgetIsNoFailure) {
   EXPECT_EQ(requests("trial"), 3);
 }
 
+TEST_F(SearchTest, ATotalTimeIsSharedOutByWeights) {
+  const auto completes = [&](const char* first, const char* second) {
+    write("shapes.txt", std::string("64x64x64 weight ") + first + "\n128x64x64 weight " + second + "\n");
+    const Finished result = pgtune({"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt"),
+                                    "--total", "60s", "--strategy", "guided", "--force", "--json"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("1m00s by weight"));
+    const json results = json::parse(result.out).at("results");
+    return std::pair<bool, bool>{results.at(0).at("complete"), results.at(1).at("complete")};
+  };
+  EXPECT_EQ(completes("1e9", "1"), (std::pair{true, false}));
+  EXPECT_EQ(completes("1", "1e9"), (std::pair{false, true}));
+}
+
 TEST_F(SearchTest, SeveralShapesGoOnAfterAFailureAndEndWithTheWorst) {
   const Finished result = pgtune({"search", "--template", path("tiny.json"), "--shape", "64x64x64", "--shape",
                                   "64x64x4", "--shape", "128x64x64", "--shape", "64x64x64", "--json"});

@@ -76,6 +76,10 @@ TEST(ShapeLists, ReadBackTheLinesThatAreWritten) {
   EXPECT_TRUE(read.chained);
 }
 
+TEST(ShapeLists, MayHaveWeights) {
+  EXPECT_EQ(parse_shape_list("64x64x64 bf16 weight 72.5", "list").at(0).weight, "72.5");
+}
+
 TEST(ShapeLists, GiveEachNumberOnce) {
   EXPECT_EQ(parse_shape_list("64x64x64 ldc 72 # ldc 80", "list").at(0).ldc, "72");
   EXPECT_THROW((void)parse_shape_list("64x64x64 ldc 72 ldc 80", "list"), CommandError);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -53,6 +54,12 @@ class SearchCommand final : public SearchOptions {
                    "the rest of the presets is expected to gain less than the margin of ties)")
         .option_text("TIME")
         .group(group);
+    app.add_option(
+           "--total", total_,
+           "Time for the whole list of --shapes, shared out by its weights (run --trace writes them), less where "
+           "little is left to gain")
+        .option_text("TIME")
+        .group(group);
     app.add_option("--variants", variants_,
                    "Number of variants to try for each problem, however little is left to gain")
         .option_text("N")
@@ -95,6 +102,8 @@ class SearchCommand final : public SearchOptions {
   }
 
   SearchRequest request(Context& context) const override {
+    if (!total_.empty())
+      throw CommandError(ErrorKind::kUsage, "--total is for one search of the whole list. Give --budget.");
     SearchTask task = read(context);
     if (!task.families.empty())
       throw CommandError(ErrorKind::kUsage, "A job has single shapes. Search a range of M with 'pgtune search'.");
@@ -128,7 +137,7 @@ class SearchCommand final : public SearchOptions {
     }
     // Without a stopping rule the strategy needs the whole space, even if another strategy's answer had stopped early.
     const bool learns = search::find_strategy(session.strategy)->asks_expectation;
-    session.stop_when_enough = !effort_.empty() || (budget_.empty() && variants_.empty() && learns);
+    session.stop_when_enough = !effort_.empty() || !total_.empty() || (budget_.empty() && variants_.empty() && learns);
     std::vector<Problem> problems = task.problems;
     for (const session::FamilyRequest& family : task.families) problems.push_back(family.problem);
     for (const Problem& problem : problems) {
@@ -138,6 +147,7 @@ class SearchCommand final : public SearchOptions {
       task.templates.insert({kind, grid_.of(set, learns)});
     }
     if (!effort_.empty()) take_effort(task.measuring.session);
+    if (!total_.empty()) share_out(task);
     OwnTemplates templates;
     for (const auto& [kind, set] : task.templates) templates.push_back(set);
     session.predictor = trained_model_before(context, task.measuring.database, templates);
@@ -195,8 +205,28 @@ class SearchCommand final : public SearchOptions {
     session.budget.seconds = parse_effort(effort_).seconds;
   }
 
+  /// A problem without a weight has the mean one.
+  void share_out(SearchTask& task) const {
+    if (!budget_.empty() || !variants_.empty() || !effort_.empty())
+      throw CommandError(ErrorKind::kUsage, "--total excludes --budget, --variants and --effort. Give one.");
+    const double total_s = parse_seconds("--total", total_);
+    const std::map<std::string, double> weights = problems_.weights();
+    double known = 0;
+    for (const auto& [key, weight] : weights) known += weight;
+    const double mean = weights.empty() ? 1 : known / static_cast<double>(weights.size());
+    const auto weight_of = [&](const Problem& problem) {
+      const auto found = weights.find(problem.key());
+      return found == weights.end() ? mean : found->second;
+    };
+    double all = 0;
+    for (const Problem& problem : task.problems) all += weight_of(problem);
+    for (const Problem& problem : task.problems) task.seconds[problem.key()] = total_s * weight_of(problem) / all;
+  }
+
   /// When the search of a problem ends, in words.
   [[nodiscard]] std::string ends_with(const session::SessionOptions& session, bool learns) const {
+    if (!total_.empty())
+      return duration_text(parse_seconds("--total", total_)) + " by weight, less where little is left to gain";
     std::string text = effort_.empty() ? "" : effort_ + ", ";
     if (session.budget.seconds) text += duration_text(*session.budget.seconds) + " a problem";
     if (session.budget.trials)
@@ -210,7 +240,7 @@ class SearchCommand final : public SearchOptions {
   MeasuringArguments measuring_;
   GridOption grid_;
   std::string kernels_, probes_;
-  std::string template_, budget_, variants_, effort_, strategy_, objective_ = "time", settled_;
+  std::string template_, budget_, total_, variants_, effort_, strategy_, objective_ = "time", settled_;
   bool one_order_ = false;
   bool force_ = false, this_board_ = false, retry_failed_ = false, dry_run_ = false, counters_ = false;
 };

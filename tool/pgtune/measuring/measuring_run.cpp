@@ -120,11 +120,14 @@ bool MeasuringRun::is_begun(const Problem& problem, const space::TemplateSet& te
   return session::is_begun(store_, key_of(problem, templates), session_);
 }
 
-session::SearchResult MeasuringRun::search(const Problem& problem, const space::TemplateSet& templates) {
-  if (auto answer = session::answered_already(store_, key_of(problem, templates), session_))
+session::SearchResult MeasuringRun::search(const Problem& problem, const space::TemplateSet& templates,
+                                           const session::Budget& budget) {
+  session::SessionOptions options = session_;
+  options.budget = budget;
+  if (auto answer = session::answered_already(store_, key_of(problem, templates), options))
     return session::result_from_store(std::move(*answer));
   return on_device(problem, [&](device::Device& device, const session::ProgressCallback& progress) {
-    return session::run_search(problem, templates, device, store_, session_, signals().flag(), progress);
+    return session::run_search(problem, templates, device, store_, options, signals().flag(), progress);
   });
 }
 

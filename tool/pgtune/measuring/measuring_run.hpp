@@ -63,8 +63,9 @@ class MeasuringRun {
   void clear_progress() { view_->clear(); }
 
   /// Each opens the GPU if it is not open, and shows the progress. Throw CommandError. A search with a stored answer
-  /// opens no GPU.
-  [[nodiscard]] session::SearchResult search(const Problem& problem, const space::TemplateSet& templates);
+  /// opens no GPU. `budget`: instead of the session's.
+  [[nodiscard]] session::SearchResult search(const Problem& problem, const space::TemplateSet& templates,
+                                             const session::Budget& budget);
   [[nodiscard]] session::FamilyResult search_family(const session::FamilyRequest& request,
                                                     const space::TemplateSet& templates);
   /// Whether it resumes an earlier search.

@@ -182,6 +182,20 @@ std::vector<ShapeRange> ProblemOptions::ranges_of_file(const std::string& file) 
   return ranges;
 }
 
+std::map<std::string, double> ProblemOptions::weights() const {
+  std::map<std::string, double> weights;
+  if (shapes_file_.empty()) return weights;
+  for (const ListedShape& shape : parse_shape_list(read_shape_list(shapes_file_), shapes_file_)) {
+    if (!shape.weight) continue;
+    const double weight = parse_real("weight", *shape.weight);
+    if (weight <= 0)
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("{}:{}: a weight is a number above 0, not {}.", shapes_file_, shape.line, weight));
+    weights[complete(shape).key()] += weight;
+  }
+  return weights;
+}
+
 std::vector<Problem> ProblemOptions::problems() const { return without_ranges(ranges()); }
 
 std::vector<ShapeRange> ProblemOptions::ranges() const {

@@ -3,6 +3,7 @@
 // and --operation, --size, --sizes for another operation.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ class ProblemOptions {
   /// The problems of a file in the format of --shapes that another option names; options of a problem fill in what its
   /// lines leave out. Throws the errors of problems().
   [[nodiscard]] std::vector<Problem> problems_of_file(const std::string& file) const;
+  /// Of the problems of --shapes whose lines have one, by key. Throws CommandError (usage).
+  [[nodiscard]] std::map<std::string, double> weights() const;
   /// A given option without effect because there is no shape, such as "--layout"; empty if there is none.
   [[nodiscard]] std::string option_without_shape() const;
 

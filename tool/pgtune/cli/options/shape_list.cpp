@@ -29,7 +29,8 @@ std::vector<std::string> words_of(std::string_view line) {
 /// Where the number after `word` goes; null: no such word.
 std::optional<std::string>* number_of(ListedShape& shape, std::string_view word) {
   const std::pair<std::string_view, std::optional<std::string>*> numbers[] = {
-      {"batch", &shape.batch}, {"lda", &shape.lda}, {"ldb", &shape.ldb}, {"ldc", &shape.ldc}, {"beta", &shape.beta}};
+      {"batch", &shape.batch}, {"lda", &shape.lda},   {"ldb", &shape.ldb},
+      {"ldc", &shape.ldc},     {"beta", &shape.beta}, {"weight", &shape.weight}};
   for (const auto& [name, number] : numbers) {
     if (name == word) return number;
   }
@@ -61,9 +62,10 @@ Result<ListedShape> parse_words(const std::vector<std::string>& words) {
     } else {
       return fail(
           ErrorKind::kUsage,
-          fmt::format("'{}' after the shape; a dtype ({}), a layout (nn, nt, tn, tt), 'out f32', 'epilogue bias,gelu', "
-                      "'batch N', 'lda N', 'ldb N', 'ldc N', 'beta X' and 'chained' may follow it, each once",
-                      word, dtype_words()));
+          fmt::format(
+              "'{}' after the shape; a dtype ({}), a layout (nn, nt, tn, tt), 'out f32', 'epilogue bias,gelu', "
+              "'batch N', 'lda N', 'ldb N', 'ldc N', 'beta X', 'weight X' and 'chained' may follow it, each once",
+              word, dtype_words()));
     }
   }
   return shape;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A file of shapes: one per line; blank lines and text after '#' are ignored. Types, layout, epilogue, batch, leading
-// dimensions and beta may follow a shape: "4096x4096x4096 bf16 nt out f32 epilogue bias+gelu batch 8 lda 5120 beta 1".
-// M may be a range: "1..8192x4096x4096".
+// dimensions, beta and a weight may follow: "4096x4096x4096 bf16 nt out f32 epilogue bias+gelu batch 8 lda 5120 beta
+// 1". M may be a range: "1..8192x4096x4096".
 #pragma once
 
 #include <optional>
@@ -25,6 +25,7 @@ struct ListedShape {
   std::optional<Epilogue> epilogue = {};
   std::optional<std::string> layout = {};
   std::optional<std::string> batch = {}, lda = {}, ldb = {}, ldc = {}, beta = {};  ///< as written
+  std::optional<std::string> weight = {};  ///< as written: the share of the whole list's time
   bool chained = false;
 };
 
