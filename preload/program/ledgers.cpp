@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -19,6 +20,14 @@ Words comparable(const preload::Key& key) {
   Words words;
   std::memcpy(words.data(), &key, sizeof key);
   return words;
+}
+
+/// It was written whole, and the program has not overwritten its own mapping since.
+bool is_sound(const preload::Slot& slot) {
+  const auto kept = std::min(slot.samples, preload::kSamples);
+  return slot.state == preload::kReady && slot.key.call <= preload::Call::kGrouped &&
+         slot.calls + slot.captured_calls > 0 &&
+         std::all_of(slot.sample_us, slot.sample_us + kept, [](float us) { return us >= 0 && std::isfinite(us); });
 }
 
 void add_slot(std::map<Words, RecordedGemm>& gemms, const preload::Slot& slot) {
@@ -57,7 +66,7 @@ RecordedGemms read_ledgers(const std::filesystem::path& folder) {
     for (std::size_t i = 0; i < preload::kSlots; ++i) {
       preload::Slot slot;
       std::memcpy(&slot, bytes->data() + sizeof header + i * sizeof slot, sizeof slot);
-      if (slot.state == preload::kReady) add_slot(gemms, slot);
+      if (is_sound(slot)) add_slot(gemms, slot);
     }
   }
   for (auto& [words, gemm] : gemms) out.gemms.push_back(std::move(gemm));

@@ -3,9 +3,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "preload/program/compare_report.hpp"
 #include "preload/shim/abi.hpp"
+#include "preload/shim/ledger_format.hpp"
 #include "tool/pgtune/cli/options/shape_list.hpp"
 
 namespace pgtune::tool {
@@ -75,6 +81,37 @@ TEST(TraceLists, CountCallsOfOneProblemTogether) {
   EXPECT_THAT(trace_list(recorded({bf16(64, 1, {4e-6}), lt}), "serve", 9, true).text,
               testing::HasSubstr(
                   "64x512x256 bf16 nt weight 100.00 # 100.0 %  4 calls, 4 us each, cublasGemmEx cublasLtMatmul\n"));
+}
+
+TEST(Ledgers, AreReadWithoutWhatAProgramOverwrote) {
+  const std::filesystem::path folder = testing::TempDir() + "pgtune ledgers " + std::to_string(getpid());
+  std::filesystem::create_directories(folder);
+  std::string bytes(preload::kLedgerBytes, '\0');
+  const preload::LedgerHeader header{preload::kLedgerMagic, preload::kSlots, 1, 0, {}};
+  std::memcpy(bytes.data(), &header, sizeof header);
+  int number = 0;
+  const auto add = [&](auto change) {
+    preload::Slot slot{};
+    slot.key = bf16(64 + number, 1, {}).key;
+    slot.state = preload::kReady;
+    slot.calls = 3, slot.samples = 1, slot.sample_us[0] = 5;
+    change(slot);
+    std::memcpy(&bytes[sizeof header + static_cast<std::size_t>(number++) * sizeof slot], &slot, sizeof slot);
+  };
+  add([](preload::Slot&) {});
+  add([](preload::Slot& slot) { slot.state = preload::kClaimed; });
+  add([](preload::Slot& slot) { slot.calls = 0; });
+  add([](preload::Slot& slot) { slot.key.call = static_cast<preload::Call>(200); });
+  add([](preload::Slot& slot) { slot.sample_us[0] = -1; });
+  std::ofstream(folder / "1.0") << bytes;
+  std::ofstream(folder / "2.0") << bytes.substr(0, bytes.size() - 1);
+  std::ofstream(folder / "note") << "no ledger";
+  const RecordedGemms read = read_ledgers(folder);
+  EXPECT_EQ(read.processes, 1);
+  ASSERT_EQ(read.gemms.size(), 1U);
+  EXPECT_EQ(read.gemms[0].calls, 3U);
+  EXPECT_NEAR(read.time_s(), 15e-6, 1e-12);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Comparisons, CallNoGainWhatTheRunsSpreadCovers) {
