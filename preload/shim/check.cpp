@@ -118,8 +118,10 @@ double error_per_scale(const Key& key, Arithmetic arithmetic) {
   return slope * (2 * (root + 5) * addition + product * cancelled);
 }
 
-/// The same of what is lost in relation to the result, and to the scale where cuBLAS rounds before its epilogue.
+/// U and T there. cuBLAS may round before its epilogue, too.
 double roundoff_of(int type) { return type == kR16F ? 0x1p-11 : type == kR16BF ? 0x1p-8 : 0; }
+
+double least_error_of(int type) { return type == kR16F ? 0x1p-25 : 0x1p-126; }
 
 bool same(const Key& key, Arithmetic arithmetic, double ours, double theirs, double scale) {
   if (ours != ours || theirs != theirs) return ours != ours && theirs != theirs;
@@ -127,7 +129,8 @@ bool same(const Key& key, Arithmetic arithmetic, double ours, double theirs, dou
   if (arithmetic == Arithmetic::kInt8) return false;
   const bool epilogue = key.epilogue != kLtDefault;
   const double bound = error_per_scale(key, arithmetic) * scale +
-                       roundoff_of(key.type_d) * (magnitude(theirs) + (epilogue ? 2 * scale : 0)) + 0x1p-14 * 0x1p-10;
+                       roundoff_of(key.type_d) * (magnitude(theirs) + (epilogue ? 2 * scale : 0)) +
+                       least_error_of(key.type_d);
   return magnitude(ours - theirs) <= 2 * bound;
 }
 
