@@ -7,6 +7,7 @@
 #include <map>
 
 #include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {

@@ -11,6 +11,7 @@
 #include "preload/program/traced_problem.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tuner/stats/descriptive.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {
