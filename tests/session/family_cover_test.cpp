@@ -43,6 +43,15 @@ TEST(SecondsOfCycle, AreInterpolatedByLogM) {
     EXPECT_NEAR(seconds_of_cycle(known, m), seconds, 1e-12) << m;
 }
 
+TEST(BoundByLargerClasses, FewerRowsTakeNoLongerAndWhatIsUnknownTakesAsLong) {
+  std::vector<std::optional<double>> times{kNot, 4.0, 7.0, 5.0, 6.0, kNot};
+  bound_by_larger_classes(times, {true, true, true, true, true, true});
+  EXPECT_THAT(times, ElementsAre(Optional(4.0), Optional(4.0), Optional(5.0), Optional(5.0), Optional(6.0), kNot));
+  times = {kNot, kNot, 5.0};
+  bound_by_larger_classes(times, {true, false, true});
+  EXPECT_THAT(times, ElementsAre(Optional(5.0), kNot, Optional(5.0)));
+}
+
 TEST(ClassWeights, AreSharesOfTheLogarithms) {
   const auto weights = class_weights(1, std::vector<std::int64_t>{1, 3, 7});
   EXPECT_THAT(weights, ElementsAre(DoubleNear(1 / 3.0, 1e-9), DoubleNear(1 / 3.0, 1e-9), DoubleNear(1 / 3.0, 1e-9)));

@@ -62,6 +62,14 @@ double seconds_of_cycle(const std::map<std::int64_t, double>& known, std::int64_
   return below->second + share * (above->second - below->second);
 }
 
+void bound_by_larger_classes(std::vector<std::optional<double>>& times, const std::vector<bool>& serves) {
+  std::optional<double> bound;
+  for (std::size_t i = times.size(); i-- > 0;) {
+    if (times[i] && (!bound || *times[i] < *bound)) bound = times[i];
+    if (serves[i]) times[i] = bound;
+  }
+}
+
 std::vector<double> class_weights(std::int64_t first, std::span<const std::int64_t> tops) {
   std::vector<double> out;
   const auto log = [](std::int64_t value) { return std::log(static_cast<double>(value)); };

@@ -113,21 +113,27 @@ double Pool::expected_slowness(std::size_t index, std::int64_t m) {
 }
 
 Pool::Rows Pool::rows(const std::vector<std::int64_t>& tops, bool settled_alone) {
+  struct Row {
+    std::vector<std::optional<double>> times;
+    std::vector<bool> serves;
+  };
   Rows out;
   for (std::size_t index = 0; index < size(); ++index) {
-    std::map<std::pair<std::uint64_t, std::string>, std::vector<std::optional<double>>> by_build;
+    std::map<std::pair<std::uint64_t, std::string>, Row> by_build;
     for (std::size_t i = 0; i < tops.size(); ++i) {
-      if (settled_alone && is_capped(tops[i]) && !is_settled(index, tops[i])) continue;
-      const auto own_s = time_s(index, tops[i]);
-      if (!own_s) continue;
-      auto& row = by_build[{facts(index, tops[i]).build, order(index, tops[i])}];
-      row.resize(tops.size());
-      row[i] = own_s;
+      if (!facts(index, tops[i]).legal) continue;
+      Row& row = by_build[{facts(index, tops[i]).build, order(index, tops[i])}];
+      row.times.resize(tops.size());
+      row.serves.resize(tops.size());
+      row.serves[i] = true;
+      if (!settled_alone || !is_capped(tops[i]) || is_settled(index, tops[i])) row.times[i] = time_s(index, tops[i]);
     }
     for (auto& [build, row] : by_build) {
+      bound_by_larger_classes(row.times, row.serves);
+      if (std::none_of(row.times.begin(), row.times.end(), [](const auto& time) { return time.has_value(); })) continue;
       out.variants.push_back(index);
       out.orders.push_back(build.second);
-      out.times.push_back(std::move(row));
+      out.times.push_back(std::move(row.times));
     }
   }
   return out;
