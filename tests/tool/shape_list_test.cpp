@@ -57,7 +57,7 @@ TEST(ShapeLists, ReadBackTheLinesThatAreWritten) {
   problem.output = ElementType::kFloat32;
   problem.epilogue = parse_epilogue("bias,gelu").value();
   problem.batch = 8;
-  problem.lda = 640, problem.ldb = 136, problem.ldc = 264;
+  problem.lda = 640, problem.ldb = 272, problem.ldc = 264;
   problem.beta = 0.5;
   problem.chained = true;
   const ListedProblem written = listed(with_default_strides(problem).value());
@@ -70,7 +70,7 @@ TEST(ShapeLists, ReadBackTheLinesThatAreWritten) {
   EXPECT_EQ(read.epilogue, problem.epilogue);
   EXPECT_EQ(read.batch, "8");
   EXPECT_EQ(read.lda, "640");
-  EXPECT_EQ(read.ldb, "136");
+  EXPECT_EQ(read.ldb, "272");
   EXPECT_EQ(read.ldc, "264");
   EXPECT_EQ(read.beta, "0.5");
   EXPECT_TRUE(read.chained);
