@@ -10,9 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "tuner/device/device.hpp"
 #include "tuner/model/family.hpp"
 #include "tuner/session/session.hpp"
 #include "tuner/session/store.hpp"
+#include "tuner/space/template_set.hpp"
 
 namespace pgtune::session {
 
