@@ -24,7 +24,8 @@ namespace {
 
 constexpr const char* kDriver = "libcuda.so.1";
 RealFunction context_device{kDriver, "cuCtxGetDevice"}, context_get{kDriver, "cuCtxGetCurrent"},
-    primary_context{kDriver, "cuDevicePrimaryCtxRetain"};
+    primary_state{kDriver, "cuDevicePrimaryCtxGetState"}, retain_primary{kDriver, "cuDevicePrimaryCtxRetain"},
+    release_primary{kDriver, "cuDevicePrimaryCtxRelease_v2"};
 
 /// What the environment said when the library was loaded.
 const char *library_path = nullptr, *deny_path = nullptr;
@@ -102,11 +103,19 @@ bool is_denied(const PgtuneProblem& problem) {
 /// Whether the thread's context is the device's primary one, for which kernels are loaded.
 bool in_primary_context(int device) {
   auto* const current = context_get.get<int(void**)>();
-  auto* const primary = primary_context.get<int(void**, int)>();
-  void *here = nullptr, *wanted = nullptr;
+  auto* const state = primary_state.get<int(int, unsigned*, int*)>();
+  auto* const retain = retain_primary.get<int(void**, int)>();
+  auto* const give_back = release_primary.get<int(int)>();
+  if (current == nullptr || state == nullptr || retain == nullptr || give_back == nullptr) return false;
+  void *here = nullptr, *primary = nullptr;
+  unsigned flags = 0;
+  int is_active = 0;
   const RelaxedCapture relaxed;
-  return current != nullptr && primary != nullptr && current(&here) == 0 && primary(&wanted, device) == 0 &&
-         here == wanted;
+  // To retain an inactive one would create it.
+  if (current(&here) != 0 || state(device, &flags, &is_active) != 0 || is_active == 0) return false;
+  if (retain(&primary, device) != 0) return false;
+  give_back(device);
+  return here == primary;
 }
 
 Refusal prepare(int device) {

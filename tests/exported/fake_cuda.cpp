@@ -34,6 +34,7 @@ struct Kernel {
 };
 
 std::array<Context, kMaxDevices> primary{{{0}, {1}, {2}, {3}}}, others{{{0}, {1}, {2}, {3}}};
+std::array<int, kMaxDevices> primary_users{};  // that retain it
 std::array<Stream, kMaxDevices> primary_streams{{{&primary[0]}, {&primary[1]}, {&primary[2]}, {&primary[3]}}},
     other_streams{{{&others[0]}, {&others[1]}, {&others[2]}, {&others[3]}}};
 thread_local std::vector<Context*> stack;
@@ -148,7 +149,19 @@ CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice) {
   *bytes = fake.memory_bytes;
   return CUDA_SUCCESS;
 }
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* is_active) {
+  *flags = 0;
+  *is_active = primary_users[static_cast<std::size_t>(device)] > 0 ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+  int& users = primary_users[static_cast<std::size_t>(device)];
+  if (users == 0) return CUDA_ERROR_INVALID_CONTEXT;
+  --users;
+  return CUDA_SUCCESS;
+}
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  ++primary_users[static_cast<std::size_t>(device)];
   *context = reinterpret_cast<CUcontext>(&primary[static_cast<std::size_t>(device)]);
   return unsafe();
 }
