@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pgtune run: a program that nobody changed, with pgtune before its cuBLAS.
+// pgtune run: starts an unchanged program with the preload library in front of its cuBLAS.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

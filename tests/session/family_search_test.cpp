@@ -224,7 +224,7 @@ TEST(FamilySearch, SettlesWhereSamplesMeetThePowerCap) {
     if (request.contenders.empty() || device.prepare_request.problem.m < 100) return;
     for (std::size_t i = 0; i < report.samples.size(); ++i) {
       if (!report.samples[i]) continue;
-      // B = 3 draws so much power that it falls behind B = 2, which is behind it by cycles.
+      // B = 3 needs fewer cycles than B = 2 and more power: at the cap its clock is lower, and it takes longer.
       const auto& built = std::get<protocol::BuiltVariant>(request.contenders[i]);
       report.samples[i]->power_cap_s = report.samples[i]->time_s;
       if (parameter(built.variant, "B") == 3) report.samples[i]->time_s *= 1.3;

@@ -25,7 +25,7 @@ std::string text_of(const std::vector<Define>& defines) {
   return text;
 }
 
-/// Every so many of the template's variants for M = 100.
+/// Every 97th of the template's variants that are legal for M = 100.
 std::vector<Variant> some_variants(const TemplateDefinition& definition, Dtype dtype) {
   constexpr std::size_t kStep = 97;
   const Problem problem = testing::shaped_problem(dtype, {.m = 100, .n = 512, .k = 1024}, "nt");

@@ -20,7 +20,7 @@ struct Launch {
   std::vector<std::string> arguments;              ///< after the program's name
   std::map<std::string, std::string> environment;  ///< all of it but what scripts/mutate sets
   bool terminal = false;                           ///< standard error is a pseudo-terminal of 80 columns
-  unsigned short output_columns = 0;               ///< standard output is one of so many columns; 0: a pipe
+  unsigned short output_columns = 0;               ///< width of the terminal at standard output; 0: a pipe
   std::string output_file;                         ///< standard output goes here instead of Finished::out
   bool unprivileged = false;                       ///< as nobody where the tests run as root
   long file_size_limit = -1;                       ///< bytes a file may grow to (RLIMIT_FSIZE), -1: no limit
