@@ -180,7 +180,7 @@ TEST(TimeBudget, ASpaceOfUpToEightIsTriedWhole) {
 
 TEST(TimeBudget, VariantsOfANumberThatWasAskedForAreNotMore) {
   TestSearch search;
-  search.options.budget = {.seconds = 1, .trials = 3};
+  search.options.budget = {.seconds = 1, .trials = 3, .acceptable_miss = {}};
   auto device = search.device();
   device.round_s = 2;
   ASSERT_TRUE(search.run(device));

@@ -8,6 +8,7 @@
 #include "test_search.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/search/simulation.hpp"
+#include "tuner/session/answer/answered.hpp"
 #include "tuner/session/expected_times.hpp"
 #include "tuner/space/enumerate.hpp"
 
@@ -36,7 +37,7 @@ std::shared_ptr<const search::Predictor> trained(const TestSearch& search, const
 TEST(Enough, ASearchEndsWhereLittleIsExpectedToBeMissedAndItsFinalRuns) {
   TestSearch search;
   search.options.strategy = "model";
-  search.options.stop_when_enough = true;
+  search.options.budget.acceptable_miss = 0;
   auto device = search.device();
   search.options.predictor = [known = trained(search, device.info())](const Problem&, const DeviceInfo&) {
     return known;
@@ -59,7 +60,7 @@ TEST(Enough, ASearchEndsWhereLittleIsExpectedToBeMissedAndItsFinalRuns) {
 
   auto again = search.device();
   EXPECT_TRUE(search.run(again)->from_store) << "the same wish is answered";
-  search.options.stop_when_enough = false;
+  search.options.budget.acceptable_miss.reset();
   auto rest = search.device();
   const auto whole = search.run(rest);
   EXPECT_FALSE(whole->from_store);
@@ -70,7 +71,7 @@ TEST(Enough, ASearchEndsWhereLittleIsExpectedToBeMissedAndItsFinalRuns) {
 TEST(Enough, ASimulatedSearchEndsWhereTheSessionDoes) {
   TestSearch search;
   search.options.strategy = "model";
-  search.options.stop_when_enough = true;
+  search.options.budget.acceptable_miss = 0;
   auto device = search.device();
   device.noise = 0;
   const auto predictor = trained(search, device.info());
@@ -95,10 +96,40 @@ TEST(Enough, ASimulatedSearchEndsWhereTheSessionDoes) {
   EXPECT_EQ(simulated->stop->tried, device.trials.size());
 }
 
+TEST(Enough, IsTheMarginOfTiesOrWhatIsAcceptable) {
+  Answer answer;
+  answer.from_final = true;
+  answer.counts.measured = 40;
+  answer.floor.margin = 0.005;
+  answer.expected_missed_of_presets = 0.008;
+  EXPECT_FALSE(has_enough(answer));
+  EXPECT_FALSE(has_enough(answer, 0.007));
+  EXPECT_TRUE(has_enough(answer, 0.009));
+  answer.floor.margin = 0.01;
+  EXPECT_TRUE(has_enough(answer, 0.007));
+}
+
+TEST(Enough, MoreIsAcceptableOnRequest) {
+  const auto tried = [](double acceptable_miss) {
+    TestSearch search;
+    auto& values = search.definition.parameters.front().values;
+    while (values.size() < 100) values.push_back(static_cast<std::int64_t>(values.size() + 1));
+    search.options.strategy = "model";
+    search.options.budget.acceptable_miss = acceptable_miss;
+    auto device = search.device();
+    search.options.predictor = [known = trained(search, device.info())](const Problem&, const DeviceInfo&) {
+      return known;
+    };
+    EXPECT_TRUE(search.run(device));
+    return device.trials.size();
+  };
+  EXPECT_LT(tried(1), tried(0));
+}
+
 TEST(Enough, AStrategyThatExpectsNothingGoesOn) {
   TestSearch search;
   search.options.strategy = "random";
-  search.options.stop_when_enough = true;
+  search.options.budget.acceptable_miss = 0;
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);

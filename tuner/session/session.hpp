@@ -28,9 +28,13 @@ struct Clock {
 
 [[nodiscard]] Clock system_clock();
 
+/// What ends the search of a problem before all is tried.
 struct Budget {
-  std::optional<double> seconds;       ///< wall time of this problem's search
+  std::optional<double> seconds;       ///< wall time
   std::optional<std::int64_t> trials;  ///< variants to try
+  /// Propose no more once the strategy expects to have missed less than this fraction of a launch's time, or than the
+  /// margin of ties (search::is_enough()).
+  std::optional<double> acceptable_miss;
 };
 
 /// What searches taught that had ended before the problem was first searched on such a device, so that a search which
@@ -40,8 +44,6 @@ using PredictorSource = std::function<std::shared_ptr<const search::Predictor>(c
 
 struct SessionOptions {
   Budget budget;
-  /// Propose no more once the strategy expects to have missed less than the margin of ties (search::is_enough()).
-  bool stop_when_enough = false;
   bool force = false;  ///< measure again even where stored results answer
   /// No answer of another board of the device's class will do.
   bool this_board = false;
@@ -109,7 +111,7 @@ struct SessionResult {
   BaselineReport baseline;
   bool interrupted = false;  ///< stopped by `stop` (signal); partial
   bool budget_reached = false;
-  bool enough = false;  ///< ended as stop_when_enough has it
+  bool enough = false;  ///< ended as Budget::acceptable_miss has it
   /// Race or final ended because round after round was void (heat, power brake, jumping clocks); partial, the answer's
   /// notes say why.
   bool gave_up = false;

@@ -24,6 +24,7 @@ struct Effort {
   const char* name;
   double seconds;  ///< for each problem
 };
+constexpr double kLeftToGain = 0.01;  // with --total, of the list's time
 constexpr std::array kEfforts{Effort{"quick", 10}, Effort{"normal", 60}, Effort{"thorough", 600}};
 
 const Effort& parse_effort(const std::string& word) {
@@ -57,7 +58,7 @@ class SearchCommand final : public SearchOptions {
     app.add_option(
            "--total", total_,
            "Time for the whole list of --shapes, shared out by its weights (run --trace writes them), less where "
-           "little is left to gain")
+           "1 % of it is left to gain")
         .option_text("TIME")
         .group(group);
     app.add_option("--variants", variants_,
@@ -137,7 +138,7 @@ class SearchCommand final : public SearchOptions {
     }
     // Without a stopping rule the strategy needs the whole space, even if another strategy's answer had stopped early.
     const bool learns = search::find_strategy(session.strategy)->asks_expectation;
-    session.stop_when_enough = !effort_.empty() || !total_.empty() || (budget_.empty() && variants_.empty() && learns);
+    if (!effort_.empty() || (budget_.empty() && variants_.empty() && learns)) session.budget.acceptable_miss = 0;
     std::vector<Problem> problems = task.problems;
     for (const session::FamilyRequest& family : task.families) problems.push_back(family.problem);
     for (const Problem& problem : problems) {
@@ -205,7 +206,8 @@ class SearchCommand final : public SearchOptions {
     session.budget.seconds = parse_effort(effort_).seconds;
   }
 
-  /// A problem without a weight has the mean one.
+  /// A problem without a weight has the mean one. All may miss kLeftToGain of the list's time together, each the same
+  /// share of it.
   void share_out(SearchTask& task) const {
     if (!budget_.empty() || !variants_.empty() || !effort_.empty())
       throw CommandError(ErrorKind::kUsage, "--total excludes --budget, --variants and --effort. Give one.");
@@ -220,19 +222,25 @@ class SearchCommand final : public SearchOptions {
     };
     double all = 0;
     for (const Problem& problem : task.problems) all += weight_of(problem);
-    for (const Problem& problem : task.problems) task.seconds[problem.key()] = total_s * weight_of(problem) / all;
+    for (const Problem& problem : task.problems) {
+      const double share = weight_of(problem) / all;
+      task.budgets[problem.key()] = {
+          .seconds = total_s * share,
+          .trials = {},
+          .acceptable_miss = kLeftToGain / static_cast<double>(task.problems.size()) / share};
+    }
   }
 
   /// When the search of a problem ends, in words.
   [[nodiscard]] std::string ends_with(const session::SessionOptions& session, bool learns) const {
     if (!total_.empty())
-      return duration_text(parse_seconds("--total", total_)) + " by weight, less where little is left to gain";
+      return duration_text(parse_seconds("--total", total_)) + " by weight, less where 1 % of it is left to gain";
     std::string text = effort_.empty() ? "" : effort_ + ", ";
     if (session.budget.seconds) text += duration_text(*session.budget.seconds) + " a problem";
     if (session.budget.trials)
       text += fmt::format("{}{} variants a problem", session.budget.seconds ? " or " : "", *session.budget.trials);
     if (!session.budget.seconds && !session.budget.trials) text = "until all is tried";
-    if (session.stop_when_enough && learns) text += ", less where little is left to gain";
+    if (session.budget.acceptable_miss && learns) text += ", less where little is left to gain";
     return text;
   }
 

@@ -151,8 +151,8 @@ ExitCode show_result(Terminal& terminal, Results& results, const SearchOutcome& 
   }
   if (result.enough)
     terminal.note(fmt::format(
-        "{}", fmt::join(wrap_text(fmt::format("Ended before all was tried: what is left{} is expected to gain less "
-                                              "than the margin of ties. --variants N with a larger N tries more, up "
+        "{}", fmt::join(wrap_text(fmt::format("Ended before all was tried: what is left{} is expected to gain "
+                                              "little. --variants N with a larger N tries more, up "
                                               "to all.",
                                               outcome.templates.goes_beyond_presets() ? " of the presets" : ""),
                                   kTextWidth),

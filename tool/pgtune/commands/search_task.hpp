@@ -27,16 +27,15 @@ struct SearchTask {
   std::vector<Problem> problems;
   std::vector<session::FamilyRequest> families;  ///< ranges of M; there are none beside problems
   std::map<KindOfProblem, space::TemplateSet> templates;
-  std::map<std::string, double> seconds;  ///< by problems' keys: a budget of their own instead of the session's
+  std::map<std::string, session::Budget> budgets;  ///< by problems' keys, instead of the session's
   bool dry_run = false, counters = false;
 
   [[nodiscard]] const space::TemplateSet& templates_of(const Problem& problem) const {
     return templates.at(kind_of(problem));
   }
   [[nodiscard]] session::Budget budget_of(const Problem& problem) const {
-    session::Budget budget = measuring.session.budget;
-    if (const auto own = seconds.find(problem.key()); own != seconds.end()) budget.seconds = own->second;
-    return budget;
+    const auto own = budgets.find(problem.key());
+    return own != budgets.end() ? own->second : measuring.session.budget;
   }
 };
 

@@ -91,8 +91,8 @@ struct Winner {
   std::optional<double> guessed_loss = {};
   std::string guessed_by = {};
   std::size_t template_number = 0;
-  Variant variant;
-  std::vector<Define> defines;
+  Variant variant = {};
+  std::vector<Define> defines = {};
   bool other_version = false;
 };
 

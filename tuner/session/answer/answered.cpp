@@ -22,8 +22,8 @@ std::int64_t tried(const Answer& answer) {
 bool tried_enough(const Answer& answer, const SessionOptions& options) {
   if (answer.complete) return true;
   if (!answer.from_final) return false;
-  if (options.stop_when_enough && has_enough(answer)) return true;
   const Budget& budget = options.budget;
+  if (budget.acceptable_miss && has_enough(answer, *budget.acceptable_miss)) return true;
   return budget.trials && tried(answer) >= std::min(*budget.trials, answer.counts.valid);
 }
 
@@ -40,11 +40,11 @@ bool will_do(const Answer& answer, const SessionOptions& options) {
 
 }  // namespace
 
-bool has_enough(const Answer& answer) {
+bool has_enough(const Answer& answer, double acceptable_miss) {
   const auto& of_presets = answer.expected_missed_of_presets;
   return answer.from_final && of_presets &&
-         search::is_enough(search::ExpectedMiss{{}, std::log1p(*of_presets)}, answer.floor.margin,
-                           static_cast<std::size_t>(tried(answer)));
+         search::is_enough(search::ExpectedMiss{{}, std::log1p(*of_presets)},
+                           std::max(answer.floor.margin, acceptable_miss), static_cast<std::size_t>(tried(answer)));
 }
 
 std::optional<Answer> answered_already(Store& store, const StoreKey& key, const SessionOptions& options) {

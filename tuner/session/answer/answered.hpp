@@ -14,14 +14,14 @@ namespace pgtune::session {
 /// what the store throws.
 [[nodiscard]] std::optional<Answer> stored_answer(Store& store, const StoreKey& key, bool this_board);
 
-/// Whether a whole final ended a search that expected to have missed less than the margin of ties
-/// (search::is_enough()): where one ends by itself.
-[[nodiscard]] bool has_enough(const Answer& answer);
+/// Whether a whole final ended a search that expected to have missed less than the margin of ties, or than
+/// `acceptable_miss` (search::is_enough()): where one ends by itself.
+[[nodiscard]] bool has_enough(const Answer& answer, double acceptable_miss = 0);
 
 /// The stored answer that a search under `options` returns instead of measuring; nothing where it would measure. One of
 /// the board at hand is preferred to one of another board of its class, which with options.this_board is none. The
 /// answer must be complete, or a whole final over as many variants as a trial budget names, or, with
-/// options.stop_when_enough, have enough; by the same objective; with energy where that is wanted.
+/// options.budget.acceptable_miss, have enough; by the same objective; with energy where that is wanted.
 /// None answers with options.force, or with options.retry_failed where it left something to retry. Throws what the
 /// store throws.
 [[nodiscard]] std::optional<Answer> answered_already(Store& store, const StoreKey& key, const SessionOptions& options);

@@ -111,7 +111,6 @@ FamilyMeasurements::FamilyMeasurements(const Family& family, const space::Templa
       progress_(progress),
       clock_(clock) {
   plain_.budget = {};
-  plain_.stop_when_enough = false;
   plain_.objective = Objective::kTime;
   exploring_ = plain_;
   const SessionContext context{family.problem, templates, device, store, options, stop, clock, clock.now_s()};

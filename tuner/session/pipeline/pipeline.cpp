@@ -79,7 +79,8 @@ Result<void> Pipeline::build_ahead() {
 
 Result<Screened> Pipeline::run(const AfterSearch& after, double margin) {
   after_ = after;
-  if (context_.options.stop_when_enough) margin_ = margin;
+  if (const auto& acceptable = context_.options.budget.acceptable_miss)
+    acceptable_miss_ = std::max(*acceptable, margin);
   begun_s_ = context_.clock.now_s();
   deadline_s_ = deadline(context_, after.reserve_s);
   progress_.enter_search(state_, total_);
@@ -121,7 +122,7 @@ bool Pipeline::out_of_time() const {
 }
 
 bool Pipeline::has_enough() const {
-  return margin_ && search::is_enough(strategy_.expected_miss(), *margin_, reported_);
+  return acceptable_miss_ && search::is_enough(strategy_.expected_miss(), *acceptable_miss_, reported_);
 }
 
 bool Pipeline::in_flight() const { return trial_ || !building_.empty(); }
@@ -244,7 +245,8 @@ void Pipeline::decide(std::size_t index, BuildInfo build, TrialReport report) {
 void Pipeline::report_progress() {
   const std::size_t left = undecided();
   std::optional<double> remaining_s;  // unknown where the search ends by itself
-  if (!margin_ || !strategy_.judges()) remaining_s = estimate_.remaining_s(left - std::min(left, ready_.size()), left);
+  if (!acceptable_miss_ || !strategy_.judges())
+    remaining_s = estimate_.remaining_s(left - std::min(left, ready_.size()), left);
   if (deadline_s_) {
     const double until_deadline_s = std::max(0.0, *deadline_s_ - context_.clock.now_s());
     remaining_s = std::min(remaining_s.value_or(until_deadline_s), until_deadline_s);

@@ -58,8 +58,8 @@ class Pipeline {
 
   /// Works until the strategy has no more proposals, the budget is spent, or the context's stop flag is set. Afterwards
   /// no trial is in flight, and unless interrupted no build either. A time budget starts no new trial where less
-  /// than the reserve is left, once eight variants or all were tried. `margin`: of ties; with options.stop_when_enough
-  /// the search ends once it is enough (search::is_enough()). Errors: those of the device.
+  /// than the reserve is left, once eight variants or all were tried. `margin`: of ties; with a budget's acceptable
+  /// miss the search ends once it is enough (search::is_enough()). Errors: those of the device.
   [[nodiscard]] Result<Screened> run(const AfterSearch& after, double margin);
 
  private:
@@ -95,7 +95,7 @@ class Pipeline {
   search::Strategy& strategy_;
   ProgressReporter& progress_;
   AfterSearch after_;
-  std::optional<double> margin_;                ///< where it ends once it is enough
+  std::optional<double> acceptable_miss_;       ///< where it ends once it is enough
   std::optional<double> begun_s_, deadline_s_;  ///< of run()
   std::size_t slots_;
   std::size_t total_;  ///< variants this search means to decide
