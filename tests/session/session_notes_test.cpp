@@ -200,7 +200,7 @@ TEST(Notes, ReachTheAnswer) {
   device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     for (auto& sample : report.samples) {
       sample->power_cap_s = sample->time_s;
-      if (request.stage == Stage::kFinal) sample->sm_clock_hz = 1.5e9;
+      if (request.stage == Stage::kConfirm && request.round > 3) sample->sm_clock_hz = 1.5e9;
     }
   };
   const auto result = search.run(device);

@@ -111,6 +111,21 @@ TEST(SettledSearch, AShortBudgetHasAShortSteadyRunThatMeetsTheCapAllTheSame) {
   }
 }
 
+TEST(SettledSearch, AShortBudgetHasARaceThatRightsWhatScreeningRanks) {
+  // Short samples put six rivals, which settle at lower clocks, before the best variant.
+  const auto load = [](const std::string& name) {
+    if (name == kBestKey || name.starts_with("ref")) return load_at_the_cap(name);
+    const bool rival = name.starts_with("A=4") || name.starts_with("A=6");
+    return support::settling_load(name, (rival ? 1.04 : 1.3) * kAlone_s, (rival ? 1.25e9 : 1.36e9));
+  };
+  PoweredSearch powered(load);
+  powered.search.options.budget.seconds = 6;
+  const Answer answer = powered.run();
+  EXPECT_GT(answer.raced, 3);
+  EXPECT_EQ(powered.device.rounds[Stage::kRace].size(), 1U);
+  EXPECT_EQ(answer.best().variant.key(), kBestKey);
+}
+
 TEST(SettledSearch, SoAreThoseOfABench) {
   PoweredSearch powered(load_of_variants_at_the_cap);
   TestBench bench;

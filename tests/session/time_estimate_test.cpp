@@ -74,13 +74,30 @@ TEST(ExpectedRounds, TakeTheirTimeAtTheCapAndWhatIsLeftBelowIt) {
   const double race_s = expected_race_s(options, 1e-3, Sampling::kSettled);
   const double final_s = expected_final_s(options, 1e-3, Sampling::kSettled);
   EXPECT_DOUBLE_EQ(rounds_s(Sampling::kSettled, std::nullopt), race_s + final_s);
-  EXPECT_DOUBLE_EQ(rounds_s(Sampling::kSettled, final_s + 0.01), race_s + final_s);
-  EXPECT_DOUBLE_EQ(rounds_s(Sampling::kSettled, final_s - 0.01), final_s) << "no time for a race";
-  EXPECT_DOUBLE_EQ(rounds_s(Sampling::kSettled, 0), final_s);
+  EXPECT_DOUBLE_EQ(rounds_s(Sampling::kSettled, race_s + final_s + 0.01), race_s + final_s);
+  const double least_race_s = expected_race_s(options, 1e-3, Sampling::kSettled, 0);
+  EXPECT_LT(least_race_s, race_s);
+  EXPECT_DOUBLE_EQ(rounds_s(Sampling::kSettled, 0), least_race_s + final_s);
   const double short_s = rounds_s(Sampling::kShort, std::nullopt);
   EXPECT_DOUBLE_EQ(rounds_s(Sampling::kShort, short_s + 1), short_s);
   EXPECT_DOUBLE_EQ(rounds_s(Sampling::kShort, 0.8 * short_s), 0.8 * short_s);
   EXPECT_DOUBLE_EQ(rounds_s(Sampling::kShort, 0), short_s / 2);
+}
+
+TEST(SettledRacePlan, HasAsManyEntrantsAsTheTimeLeftHoldsWithinItsLimits) {
+  SessionOptions options;
+  const auto entrants = [&](std::optional<double> left_s) { return settled_race_plan(options, 1e-3, left_s).variants; };
+  const double rounds_s =
+      expected_race_s(options, 1e-3, Sampling::kSettled) + expected_final_s(options, 1e-3, Sampling::kSettled);
+  const double sample_s = expected_sample_s(settled_race_plan(options, 1e-3, {}).timing, 1e-3);
+  EXPECT_EQ(entrants(std::nullopt), 32U);
+  EXPECT_EQ(entrants(1000), 32U);
+  EXPECT_EQ(entrants(rounds_s - 4.5 * sample_s), 27U);
+  EXPECT_EQ(entrants(rounds_s - 17.5 * sample_s), 14U);
+  EXPECT_EQ(entrants(rounds_s - 18.5 * sample_s), 14U) << "a final without a race would trust screening";
+  EXPECT_EQ(entrants(-5), 14U);
+  options.settled_entrants = 40;
+  EXPECT_EQ(entrants(0), 40U) << "asked for";
 }
 
 TEST(ExpectedRounds, SettledOnesThatOutlastTheBudgetLeaveHalfOfItToTheSearch) {

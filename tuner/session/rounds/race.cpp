@@ -195,12 +195,11 @@ std::vector<std::size_t> by_sample(const std::vector<RoundEntry>& field, bool va
 
 Result<RaceResult> run_settled_race(RoundContext& rounds, const BaselineReport& baseline) {
   const SessionContext& context = rounds.context;
-  const SettledRacePlan plan = settled_race_plan(context.options);
-  TRY_ASSIGN(const auto picked, pick_settled(context, rounds.state, plan.variants));
   const double launch_s = baseline_launch_s(baseline);
-  const double final_s = expected_final_s(context.options, launch_s, Sampling::kSettled);
   const auto time_left_s = context.time_left_s();
-  if (picked.size() < 2 || (time_left_s && *time_left_s < final_s)) return RaceResult{};
+  const SettledRacePlan plan = settled_race_plan(context.options, launch_s, time_left_s);
+  TRY_ASSIGN(const auto picked, pick_settled(context, rounds.state, plan.variants));
+  if (picked.size() < 2) return RaceResult{};
   TRY_ASSIGN(auto field, variant_entries(rounds, picked));
   RaceResult out;
   if (!field) out.end = RoundRunner::End::kStopped;
@@ -209,8 +208,9 @@ Result<RaceResult> run_settled_race(RoundContext& rounds, const BaselineReport& 
   const auto entrants = static_cast<std::int64_t>(field->size());
   for (const int algorithm : fastest_algorithms(baseline, plan.algorithms)) field->push_back(baseline_entry(algorithm));
   rounds.progress.take_counts(rounds.state);
+  const double final_s = expected_final_s(context.options, launch_s, Sampling::kSettled);
   rounds.progress.enter_rounds(Progress::Phase::kRace, 1, entrants,
-                               expected_race_s(context.options, launch_s, Sampling::kSettled) + final_s);
+                               expected_race_s(context.options, launch_s, Sampling::kSettled, time_left_s) + final_s);
   RoundRunner runner(rounds, Stage::kRace, plan.timing, std::move(*field));
   TRY_ASSIGN(const auto end, runner.run_round());
   out.end = end;

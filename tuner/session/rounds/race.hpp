@@ -27,8 +27,8 @@ struct RaceResult {
 /// options.race_rounds rounds, or when a time budget needs the rest for the final. `margin`: of ties.
 /// At the power cap, in settled samples: the one round of settled_race_plan() over variants, those that screened
 /// fastest and those of the fewest cycles in turns, and the algorithms of the baseline that screened best. The order
-/// holds all that came through. No race where there is only one variant, or time for less than a final. A variant that
-/// fails is out and gets the failure as its outcome. Precondition: nothing in flight. Errors: those of the device.
+/// holds all that came through. No race where there is only one variant. A variant that fails is out and gets the
+/// failure as its outcome. Precondition: nothing in flight. Errors: those of the device.
 [[nodiscard]] Result<RaceResult> run_race(RoundContext& rounds, const BaselineReport& baseline, Sampling sampling,
                                           double margin);
 

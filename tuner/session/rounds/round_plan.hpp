@@ -30,7 +30,7 @@ struct FinalPlan {
   bool confirms = false;
 };
 
-/// Short: as the options say. Settled: three finalists in two rounds, and then confirm rounds. With options.full all
+/// Short: as the options say. Settled: three finalists in one round, and then confirm rounds. With options.full all
 /// finalists, and where energy windows choose the winner, in a third of the short final's rounds, each of whose samples
 /// takes as long as thirty short ones: these rounds do not choose, and nothing is confirmed.
 [[nodiscard]] FinalPlan final_plan(const SessionOptions& options, Sampling sampling);
@@ -53,8 +53,10 @@ struct SettledRacePlan {
   std::size_t variants = 0, algorithms = 0;  ///< contenders, at most
 };
 
-/// Coarse samples. With options.settled_entrants they are settled, and of so many variants.
-[[nodiscard]] SettledRacePlan settled_race_plan(const SessionOptions& options);
+/// Coarse samples of 32 variants, or of as many as there is time for beside the final, but at least of 14: screening
+/// says too little for a final without a race. With options.settled_entrants they are settled, and of that number.
+[[nodiscard]] SettledRacePlan settled_race_plan(const SessionOptions& options, double launch_s,
+                                                std::optional<double> time_left_s);
 
 /// GPU time of a sample with its lead-in. `launch_s`: of the baseline, a sample lasts least_sample_s() of it. Settled
 /// ones take longer than asked for: a tenth of a second until two neighbouring tenths agree, and a sixth because
@@ -68,16 +70,17 @@ inline constexpr int kMinimumRounds = static_cast<int>(stats::kLeastValues);
 /// least_sample_s() of it.
 [[nodiscard]] double expected_round_s(const SampleTiming& timing, std::size_t samples, double launch_s);
 /// Expected wall time of a race of usual size, and of a whole final with its confirm rounds. Settled ones begin after a
-/// pause of the GPU.
+/// pause of the GPU, and a settled race has fewer entrants where little of a time budget is left.
 [[nodiscard]] double expected_race_s(const SessionOptions& options, double launch_s,
-                                     Sampling sampling = Sampling::kShort);
+                                     Sampling sampling = Sampling::kShort,
+                                     std::optional<double> time_left_s = std::nullopt);
 [[nodiscard]] double expected_final_s(const SessionOptions& options, double launch_s,
                                       Sampling sampling = Sampling::kShort);
 
 /// Expected wall time of the confirm rounds of a final; 0 where its plan has none.
 [[nodiscard]] double expected_confirm_s(const FinalPlan& plan, double launch_s);
-/// Expected wall time of race, final and confirm rounds that begin with so much of a time budget left: there is no
-/// settled race where it would leave too little for the final, and short rounds become fewer.
+/// Expected wall time of race, final and confirm rounds that begin with so much of a time budget left: a settled race
+/// has fewer entrants, and short rounds become fewer.
 [[nodiscard]] double expected_rounds_s(const SessionOptions& options, double launch_s, Sampling sampling,
                                        std::optional<double> time_left_s);
 
