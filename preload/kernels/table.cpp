@@ -42,6 +42,19 @@ int word(Status status) noexcept {
 
 const exported::Gemm& of(const void* gemm) noexcept { return *static_cast<const exported::Gemm*>(gemm); }
 
+/// Whether a search of this very problem found no kernel that is faster than cuBLASLt.
+bool is_slower(exported::Problem problem, const exported::Operands& operands, int device) noexcept {
+  namespace detail = exported::detail;
+  if (!detail::complete(problem, operands)) return false;
+  const detail::GemmQuery query(problem, operands);
+  for (const exported::Entry& entry : query) {
+    if (entry.device_class == detail::state.devices[device].device_class && query.is_alike(entry) &&
+        query.is_same(entry))
+      return entry.ratio_low <= 1;
+  }
+  return false;
+}
+
 int select(const PgtuneProblem* p, int device, void* gemm) noexcept {
   exported::Problem problem{kTypes[p->arithmetic], static_cast<exported::Layout>(p->layout), p->m, p->n, p->k};
   problem.batch = p->batch;
@@ -50,9 +63,10 @@ int select(const PgtuneProblem* p, int device, void* gemm) noexcept {
   problem.epilogue = {p->bias != 0, kActivations[p->activation]};
   exported::Operands operands;  // null: as if aligned to 256 bytes, so that the choice does not depend on a call
   operands.beta = p->adds_c != 0 ? 1.0F : 0.0F;
-  exported::Policy exact;
-  exact.worst = exported::Match::exact;
-  return word(exported::Gemm::select(problem, operands, device, exact, *new (gemm) exported::Gemm));
+  exported::Policy policy;
+  policy.worst = exported::Match::family;
+  const Status status = exported::Gemm::select(problem, operands, device, policy, *new (gemm) exported::Gemm);
+  return status == Status::ok && is_slower(problem, operands, device) ? kPgtuneNoKernel : word(status);
 }
 
 int run(const void* gemm, const PgtuneOperands* o, void* workspace, std::size_t bytes, void* stream) noexcept {
@@ -69,6 +83,7 @@ const PgtuneKernels pgtune_kernels_v1 = {
     [](int device) { return word(exported::prepare(device)); },
     select,
     [](const void* gemm) { return of(gemm).workspace_bytes(); },
+    [](const void* gemm) { return of(gemm).choice().match == exported::Match::family ? 1 : 0; },
     run,
     [] { return exported::last_cuda_error(); },
 };

@@ -51,6 +51,7 @@ struct PgtuneKernels {
   int (*prepare)(int device);
   int (*select)(const PgtuneProblem* problem, int device, void* gemm);
   std::size_t (*workspace_bytes)(const void* gemm);
+  int (*is_of_family)(const void* gemm);  ///< not tuned for the very problem
   int (*run)(const void* gemm, const PgtuneOperands* operands, void* workspace, std::size_t bytes, void* stream);
   int (*last_error)();  ///< CUresult, in this thread
 };

@@ -41,7 +41,9 @@ std::vector<std::pair<std::string, Shape>> shapes_of(const Compared& compared, b
   for (const RecordedGemm& gemm : compared.with.gemms) {
     Shape& shape = shapes[title_of(gemm.key, tf32)];
     shape.with_s.insert(shape.with_s.end(), gemm.samples_s.begin(), gemm.samples_s.end());
-    shape.fate = 2 * gemm.served_calls > gemm.all_calls() ? "served" : refusal_text(gemm, tf32);
+    shape.fate = 2 * gemm.served_calls <= gemm.all_calls() ? refusal_text(gemm, tf32)
+                 : gemm.is_of_family                       ? "served by a family"
+                                                           : "served";
   }
   std::vector<std::pair<std::string, Shape>> sorted(shapes.begin(), shapes.end());
   std::stable_sort(sorted.begin(), sorted.end(),

@@ -36,6 +36,7 @@ void add_slot(std::map<Words, RecordedGemm>& gemms, const preload::Slot& slot) {
   gemm.calls += slot.calls;
   gemm.captured_calls += slot.captured_calls;
   gemm.served_calls += slot.served_calls;
+  gemm.is_of_family |= slot.is_of_family != 0;
   for (std::size_t i = 0; i < gemm.refused_calls.size(); ++i) gemm.refused_calls[i] += slot.refused_calls[i];
   gemm.checked_calls += slot.checked_calls;
   gemm.wrong_calls += slot.wrong_calls;

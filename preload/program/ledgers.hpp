@@ -17,7 +17,8 @@ struct RecordedGemm {
   std::uint64_t calls = 0;           ///< that ran at once
   std::uint64_t captured_calls = 0;  ///< that became part of CUDA graphs, however often these run
   std::vector<double> samples_s;     ///< GPU time of single calls
-  std::uint64_t served_calls = 0;    ///< of `calls`
+  std::uint64_t served_calls = 0;    ///< of all calls
+  bool is_of_family = false;         ///< the kernel that served them
   std::array<std::uint64_t, preload::kServingRefusals> refused_calls{};  ///< from preload::kFirstOfServing on
   std::uint64_t checked_calls = 0, wrong_calls = 0;                      ///< by --check
   /// Of all calls: the median of the samples times their number, without samples at the speed of the other keys.

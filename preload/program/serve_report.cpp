@@ -31,13 +31,6 @@ std::map<Refusal, std::uint64_t> refusals_of(const RecordedGemm& gemm, bool tf32
 
 }  // namespace
 
-double served_share(const RecordedGemms& recorded) {
-  double served_s = 0;
-  for (const RecordedGemm& gemm : recorded.gemms)
-    served_s += gemm.time_s * static_cast<double>(gemm.served_calls) / static_cast<double>(gemm.all_calls());
-  return recorded.time_s() > 0 ? served_s / recorded.time_s() : 0;
-}
-
 bool any_wrong(const RecordedGemms& recorded) {
   return std::any_of(recorded.gemms.begin(), recorded.gemms.end(),
                      [](const RecordedGemm& gemm) { return gemm.wrong_calls > 0; });
@@ -54,26 +47,32 @@ std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32) 
   struct Sum {
     double time_s = 0;
     std::uint64_t calls = 0;
+    void add(const RecordedGemm& gemm, std::uint64_t some) {
+      time_s += gemm.time_s * static_cast<double>(some) / static_cast<double>(gemm.all_calls());
+      calls += some;
+    }
   };
   std::map<Refusal, Sum> refused;
-  std::uint64_t served = 0;
+  Sum served, by_families;
   for (const RecordedGemm& gemm : recorded.gemms) {
-    served += gemm.served_calls;
-    for (const auto& [refusal, calls] : refusals_of(gemm, tf32)) {
-      Sum& sum = refused[refusal];
-      sum.time_s += gemm.time_s * static_cast<double>(calls) / static_cast<double>(gemm.all_calls());
-      sum.calls += calls;
-    }
+    served.add(gemm, gemm.served_calls);
+    if (gemm.is_of_family) by_families.add(gemm, gemm.served_calls);
+    for (const auto& [refusal, calls] : refusals_of(gemm, tf32)) refused[refusal].add(gemm, calls);
   }
   const auto count = [](std::uint64_t calls) { return count_text(static_cast<std::int64_t>(calls)); };
-  std::vector<std::string> lines{fmt::format("Served {:.1f} % of the GEMM time: {} of {} calls.",
-                                             served_share(recorded) * 100, count(served), count(recorded.all_calls()))};
+  const auto percent = [&](const Sum& sum) {
+    return fmt::format("{:.1f} %", recorded.time_s() > 0 ? sum.time_s / recorded.time_s() * 100 : 0);
+  };
+  std::vector<std::string> lines{fmt::format("Served {} of the GEMM time: {} of {} calls.", percent(served),
+                                             count(served.calls), count(recorded.all_calls()))};
+  if (by_families.calls > 0)
+    lines.push_back(fmt::format("Of these by families, {}: {} calls.", percent(by_families), count(by_families.calls)));
   std::vector<std::pair<Refusal, Sum>> sorted(refused.begin(), refused.end());
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second.time_s > b.second.time_s; });
   for (const auto& [refusal, sum] : sorted)
-    lines.push_back(fmt::format("Not served, {:.1f} %, {} calls: {}.", sum.time_s / recorded.time_s() * 100,
-                                count(sum.calls), preload::kRefusalTexts[static_cast<std::size_t>(refusal)]));
+    lines.push_back(fmt::format("Not served, {}, {} calls: {}.", percent(sum), count(sum.calls),
+                                preload::kRefusalTexts[static_cast<std::size_t>(refusal)]));
   std::uint64_t checked = 0, keys = 0, wrong = 0;
   for (const RecordedGemm& gemm : recorded.gemms) {
     checked += gemm.checked_calls;

@@ -9,8 +9,6 @@
 
 namespace pgtune::tool {
 
-/// The share of the GEMM time that was served.
-[[nodiscard]] double served_share(const RecordedGemms& recorded);
 /// The reason for most of the key's calls that were not served; empty: all were. `tf32`: see preload::arithmetic_of().
 [[nodiscard]] std::string refusal_text(const RecordedGemm& gemm, bool tf32);
 /// Whether a check found a wrong result.

@@ -35,7 +35,8 @@ struct Slot {
   std::uint64_t served_calls;
   std::uint32_t refused_calls[kServingRefusals];  ///< by reason, from kFirstOfServing on
   std::uint32_t checked_calls, wrong_calls;       ///< by --check
-  std::uint32_t unused[3];
+  std::uint32_t is_of_family;                     ///< the kernel that serves it
+  std::uint32_t unused[2];
 };
 static_assert(sizeof(Slot) == 256);
 

@@ -150,7 +150,7 @@ Refusal decide(const Key& key, Decision& decision) {
 }
 
 /// Null: there is no memory.
-Decision* decision_of(const Slot& slot) {
+Decision* decision_of(Slot& slot) {
   Decision* const all = __atomic_load_n(&decisions, __ATOMIC_ACQUIRE);
   if (all != nullptr && __atomic_load_n(&all[number_of(slot)].made, __ATOMIC_ACQUIRE)) return &all[number_of(slot)];
   while (__atomic_test_and_set(&deciding, __ATOMIC_ACQUIRE)) sched_yield();
@@ -160,6 +160,7 @@ Decision* decision_of(const Slot& slot) {
   if (decision != nullptr && !decision->made) {
     const Refusal refusal = decide(slot.key, *decision);
     decision->refusal = static_cast<std::uint8_t>(refusal);
+    if (refusal == Refusal::kNone && kernels->is_of_family(decision->gemm) != 0) slot.is_of_family = 1;
     // Another context may be current at the next call.
     __atomic_store_n(&decision->made, refusal != Refusal::kContext, __ATOMIC_RELEASE);
   }

@@ -30,6 +30,14 @@ class Serve : public testing::Test {
     with_workspace_ = first(content, Dtype::kBf16, true, 0);
     tf32_ = first(content, Dtype::kTf32, false, 0);
     adding_ = first(content, Dtype::kF32, false, 0.5);
+    family_ = content.families.front().family;
+    const ExportedFamily& family = content.families.front();
+    for (const double ratio_low : {0.99, 1.01}) {
+      ExportedEntry& entry = content.entries.emplace_back(ExportedEntry(content.entries.front()));
+      entry.problem = family_.at(ratio_low < 1 ? kSlowerM : kFasterM);
+      entry.variant = family.intervals[2].variant;
+      entry.ratio_low = ratio_low;
+    }
     const auto compiled = compile_kernels(folder_->path(), content);
     ASSERT_TRUE(compiled) << compiled.error().text();
     library_ = compiled->string();
@@ -87,6 +95,9 @@ class Serve : public testing::Test {
   static inline ExportFolder* folder_ = nullptr;
   static inline std::string library_;
   static inline Problem plain_, with_workspace_, tf32_, adding_;
+  static inline Family family_;  ///< of 2 to 512 rows, beside one of 1 to 1024 that loses too much
+  /// M of the family that were tuned, too: slower and faster than cuBLASLt.
+  static constexpr std::int64_t kSlowerM = 300, kFasterM = 301;
 };
 
 TEST_F(Serve, AnswersTunedCalls) {
@@ -97,6 +108,58 @@ TEST_F(Serve, AnswersTunedCalls) {
     EXPECT_THAT(served.err, HasSubstr("Served 100.0 % of the GEMM time: 3 of 3 calls."));
   }
   EXPECT_THAT(serve("lt", plain_).out, StartsWith("0 none, none, "));
+}
+
+TEST_F(Serve, AnswersEveryMOfAFamilyThatLosesLittle) {
+  for (const std::int64_t m : {2, 77, 450, 512}) {
+    const Finished served = serve("gemm", family_.at(m));
+    EXPECT_THAT(served.out, StartsWith("0 none, none, ")) << m;
+    EXPECT_THAT(served.err, HasSubstr("3 of 3 calls.\nOf these by families, 100.0 %: 3 calls.")) << m;
+  }
+  for (const std::int64_t m : {1, 513, 1024, 1025}) expect_refused("gemm", family_.at(m), "no kernel is tuned for it");
+  EXPECT_THAT(serve("gemm", family_.at(77), {"--rounds", "1"}, {}, "--compare").out,
+              HasSubstr(" served by a family\n"));
+}
+
+#ifdef PGTUNE_HAVE_WORKER
+TEST_F(Serve, CompilesTheFamiliesOfADatabase) {
+  const std::string file = (folder_->path() / "families.db").string();
+  write_families(file);
+  Launch launch;
+  launch.arguments = {"run",  "--serve", "--db", file,  "--", PGTUNE_SERVED_USER,
+                      "gemm", "100",     "1536", "768", "nt", "14"};
+  launch.environment = {{"PATH", "/usr/bin:/bin"}, {"XDG_CACHE_HOME", shared_cache()}};
+  EXPECT_THAT(run(launch).err, HasSubstr("3 of 3 calls.\nOf these by families, 100.0 %: 3 calls."));
+}
+#endif
+
+TEST_F(Serve, PrefersTheSearchOfTheVeryProblemToAFamily) {
+  expect_refused("gemm", family_.at(kSlowerM), "none that is faster than cuBLASLt");
+  const Finished served = serve("gemm", family_.at(kFasterM));
+  EXPECT_THAT(served.err, testing::AllOf(HasSubstr("3 of 3 calls."), testing::Not(HasSubstr("by families"))));
+}
+
+TEST(FasterRanges, ReachHalfwayToProbesThatAreSlower) {
+  using testing::ElementsAre;
+  using testing::Pair;
+  Family family;
+  family.problem.m = 4096;
+  const auto ranges = [&](const std::vector<double>& cublaslt_s) {
+    family.probes.clear();
+    for (const double seconds : cublaslt_s)
+      family.probes.push_back({.m = std::int64_t{4} << (4 * family.probes.size()),
+                               .family_s = 1,
+                               .best_s = 1,
+                               .baseline_first_s = seconds,
+                               .baseline_best_s = seconds,
+                               .best = {}});
+    return faster_ranges(family);
+  };
+  EXPECT_THAT(ranges({1.1, 1.1, 1.1}), ElementsAre(Pair(1, 4096)));
+  EXPECT_THAT(ranges({1.1, 0.9, 1.1}), ElementsAre(Pair(1, 16), Pair(257, 4096)));
+  EXPECT_THAT(ranges({0.9, 1.1, 1}), ElementsAre(Pair(17, 256)));
+  EXPECT_THAT(ranges({}), ElementsAre());
+  EXPECT_THAT(ranges({0}), ElementsAre()) << "without a baseline";
 }
 
 TEST_F(Serve, PreparesWithoutBreakingACapture) {
