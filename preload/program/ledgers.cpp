@@ -5,7 +5,9 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <map>
+#include <sstream>
 
 #include "preload/shim/ledger_format.hpp"
 #include "tuner/stats/descriptive.hpp"
@@ -35,6 +37,7 @@ void add_slot(std::map<Words, RecordedGemm>& gemms, const preload::Slot& slot) {
   gemm.key = slot.key;
   gemm.calls += slot.calls;
   gemm.captured_calls += slot.captured_calls;
+  gemm.replayed_calls += slot.replayed_calls;
   gemm.served_calls += slot.served_calls;
   gemm.is_of_family |= slot.is_of_family != 0;
   for (std::size_t i = 0; i < gemm.refused_calls.size(); ++i) gemm.refused_calls[i] += slot.refused_calls[i];
@@ -44,11 +47,11 @@ void add_slot(std::map<Words, RecordedGemm>& gemms, const preload::Slot& slot) {
   for (std::uint32_t i = 0; i < kept; ++i) gemm.samples_s.push_back(slot.sample_us[i] * 1e-6);
 }
 
-/// Of all calls.
+/// Of all runs.
 double flops_of(const RecordedGemm& gemm) {
   const preload::Key& key = gemm.key;
   return 2 * static_cast<double>(key.m) * static_cast<double>(key.n) * static_cast<double>(key.k) *
-         static_cast<double>(key.batch) * static_cast<double>(gemm.all_calls());
+         static_cast<double>(key.batch) * gemm.runs();
 }
 
 }  // namespace
@@ -62,13 +65,19 @@ RecordedGemms read_ledgers(const std::filesystem::path& folder) {
     if (!bytes || bytes->size() != preload::kLedgerBytes) continue;
     std::memcpy(&header, bytes->data(), sizeof header);
     if (header.magic != preload::kLedgerMagic || header.slots != preload::kSlots) continue;
-    ++out.processes;
     out.lost_calls += header.lost_calls;
+    header.uncalled[sizeof header.uncalled - 1] = '\0';
+    std::istringstream names(header.uncalled);
+    out.uncalled.insert(std::istream_iterator<std::string>(names), {});
+    bool called = false;
     for (std::size_t i = 0; i < preload::kSlots; ++i) {
       preload::Slot slot;
       std::memcpy(&slot, bytes->data() + sizeof header + i * sizeof slot, sizeof slot);
-      if (is_sound(slot)) add_slot(gemms, slot);
+      if (!is_sound(slot)) continue;
+      add_slot(gemms, slot);
+      called = true;
     }
+    out.processes += called ? 1 : 0;
   }
   for (auto& [words, gemm] : gemms) out.gemms.push_back(std::move(gemm));
   expect_times(out);
@@ -91,7 +100,7 @@ void expect_times(RecordedGemms& recorded) {
   double timed_s = 0, timed_flops = 0;
   for (RecordedGemm& gemm : recorded.gemms) {
     if (gemm.samples_s.empty()) continue;
-    gemm.time_s = stats::median(gemm.samples_s) * static_cast<double>(gemm.all_calls());
+    gemm.time_s = stats::median(gemm.samples_s) * gemm.runs();
     timed_s += gemm.time_s;
     timed_flops += flops_of(gemm);
   }

@@ -2,9 +2,12 @@
 // What the processes of a program recorded, read from their ledgers.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "preload/shim/key.hpp"
@@ -15,22 +18,28 @@ namespace pgtune::tool {
 struct RecordedGemm {
   preload::Key key;
   std::uint64_t calls = 0;           ///< that ran at once
-  std::uint64_t captured_calls = 0;  ///< that became part of CUDA graphs, however often these run
+  std::uint64_t captured_calls = 0;  ///< that became part of CUDA graphs
+  std::uint64_t replayed_calls = 0;  ///< of these, by launches of graphs that were seen
   std::vector<double> samples_s;     ///< GPU time of single calls
   std::uint64_t served_calls = 0;    ///< of all calls
   bool is_of_family = false;         ///< the kernel that served them
   std::array<std::uint64_t, preload::kServingRefusals> refused_calls{};  ///< from preload::kFirstOfServing on
   std::uint64_t checked_calls = 0, wrong_calls = 0;                      ///< by --check
-  /// Of all calls: the median of the samples times their number, without samples at the speed of the other keys.
+  /// Of all runs: the median of the samples times their number, without samples at the speed of the other keys.
   double time_s = 0;
 
   [[nodiscard]] std::uint64_t all_calls() const { return calls + captured_calls; }
+  /// How often the GPU computed it, as far as that is known: a captured call counts once if no launch was seen.
+  [[nodiscard]] double runs() const {
+    return static_cast<double>(calls) + static_cast<double>(std::max(captured_calls, replayed_calls));
+  }
 };
 
 struct RecordedGemms {
-  std::vector<RecordedGemm> gemms;  ///< each key once
-  int processes = 0;                ///< that called cuBLAS
-  std::uint64_t lost_calls = 0;     ///< of more keys than a ledger holds
+  std::vector<RecordedGemm> gemms;      ///< each key once
+  int processes = 0;                    ///< that called cuBLAS
+  std::uint64_t lost_calls = 0;         ///< of more keys than a ledger holds
+  std::set<std::string> uncalled = {};  ///< libraries: see preload::note_uncalled_libraries()
 
   [[nodiscard]] std::uint64_t all_calls() const;
   [[nodiscard]] double time_s() const;

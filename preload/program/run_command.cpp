@@ -48,10 +48,6 @@ std::string one_line(const std::vector<std::string>& program) {
   return text;
 }
 
-/// What of a program is not seen, where nothing was.
-constexpr const char* kNothingSeen =
-    "No call reached cuBLAS: the program may link it statically, or find its functions by dlsym, as JAX does.";
-
 class RunCommand final : public Command {
  public:
   std::string name() const override { return "run"; }
@@ -105,11 +101,11 @@ class RunCommand final : public Command {
     const RecordedGemms recorded = read_ledgers(ledgers.path());
     const TraceList list = trace_list(recorded, one_line(program_), top, tf32());
     write_output_file(trace_, list.text);
-    context.terminal().note(list.calls == 0
-                                ? kNothingSeen
-                                : fmt::format("{}: {} shapes to search, {:.1f} % of the GPU time of {} calls.", trace_,
-                                              list.shapes, list.searched_share * 100,
-                                              count_text(static_cast<std::int64_t>(list.calls))));
+    if (list.calls > 0)
+      context.terminal().note(fmt::format("{}: {} shapes to search, {:.1f} % of the GPU time of {} calls.", trace_,
+                                          list.shapes, list.searched_share * 100,
+                                          count_text(static_cast<std::int64_t>(list.calls))));
+    for (const std::string& line : unseen_report(recorded)) context.terminal().note(line);
     return static_cast<ExitCode>(exit_code);
   }
 
@@ -117,10 +113,7 @@ class RunCommand final : public Command {
     const ScratchFolder folder, ledgers;
     const int exit_code = run_recorded(context, ledgers, serving(context, folder.path()));
     const RecordedGemms recorded = read_ledgers(ledgers.path());
-    if (recorded.gemms.empty()) context.terminal().note(kNothingSeen);
-    if (!recorded.gemms.empty()) {
-      for (const std::string& line : serve_report(recorded, tf32())) context.terminal().note(line);
-    }
+    for (const std::string& line : serve_report(recorded, tf32())) context.terminal().note(line);
     if (exit_code == 0 && any_wrong(recorded)) return ExitCode::kNothingValid;
     return static_cast<ExitCode>(exit_code);
   }

@@ -2,6 +2,7 @@
 #include "preload/program/serve_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -44,6 +45,7 @@ std::string refusal_text(const RecordedGemm& gemm, bool tf32) {
 }
 
 std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32) {
+  if (recorded.gemms.empty()) return unseen_report(recorded);
   struct Sum {
     double time_s = 0;
     std::uint64_t calls = 0;
@@ -82,6 +84,26 @@ std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32) 
   if (checked > 0)
     lines.push_back(fmt::format("Checked {} calls of {} problems: {}.", count(checked), count(keys),
                                 wrong == 0 ? "all agree with cuBLAS" : fmt::format("{} are wrong", count(wrong))));
+  for (std::string& line : unseen_report(recorded)) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::vector<std::string> unseen_report(const RecordedGemms& recorded) {
+  std::vector<std::string> lines;
+  if (recorded.gemms.empty()) lines.emplace_back("No call reached cuBLAS.");
+  std::set<std::string> libraries = recorded.uncalled;
+  if (libraries.erase("libcuda.so.1") > 0)
+    lines.emplace_back(
+        "Not seen: a process that used CUDA and no shared cuBLAS. It may link cuBLAS statically, or have kernels of "
+        "its own.");
+  if (!libraries.empty())
+    lines.push_back(
+        fmt::format("Not seen: {}, loaded and never called by name. JAX, for one, looks its functions up by dlsym.",
+                    fmt::join(libraries, ", ")));
+  std::uint64_t captured = 0, replayed = 0;
+  for (const RecordedGemm& gemm : recorded.gemms) captured += gemm.captured_calls, replayed += gemm.replayed_calls;
+  if (captured > 0 && replayed == 0)
+    lines.emplace_back("Calls in CUDA graphs count once, at capture: no launch of these graphs was seen.");
   return lines;
 }
 

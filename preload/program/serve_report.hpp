@@ -15,5 +15,7 @@ namespace pgtune::tool {
 [[nodiscard]] bool any_wrong(const RecordedGemms& recorded);
 /// Lines for people.
 [[nodiscard]] std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32);
+/// What the program may have computed that was not recorded, as such lines.
+[[nodiscard]] std::vector<std::string> unseen_report(const RecordedGemms& recorded);
 
 }  // namespace pgtune::tool

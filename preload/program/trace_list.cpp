@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "preload/program/serve_report.hpp"
 #include "preload/program/traced_problem.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tuner/stats/descriptive.hpp"
@@ -25,9 +26,9 @@ struct Line {
   std::string refusal;  ///< empty: pgtune can search it
   std::string family;   ///< the text without M
   std::int64_t m = 0;
-  std::uint64_t calls = 0, captured_calls = 0;
+  std::uint64_t calls = 0, captured_calls = 0, replayed_calls = 0;
   std::set<std::string> functions;
-  double time_s = 0;   ///< of all calls
+  double time_s = 0, runs = 0;
   bool timed = false;  ///< some were
 };
 
@@ -43,6 +44,8 @@ Line line_of(const RecordedGemm& gemm, bool tf32) {
   }
   line.calls = gemm.calls;
   line.captured_calls = gemm.captured_calls;
+  line.replayed_calls = gemm.replayed_calls;
+  line.runs = gemm.runs();
   line.functions.insert(preload::kCallNames[static_cast<std::size_t>(key.call)]);
   line.time_s = gemm.time_s;
   line.timed = !gemm.samples_s.empty();
@@ -52,6 +55,8 @@ Line line_of(const RecordedGemm& gemm, bool tf32) {
 void merge(Line& into, const Line& from) {
   into.calls += from.calls;
   into.captured_calls += from.captured_calls;
+  into.replayed_calls += from.replayed_calls;
+  into.runs += from.runs;
   into.functions.insert(from.functions.begin(), from.functions.end());
   into.time_s += from.time_s;
   into.timed = into.timed || from.timed;
@@ -74,11 +79,11 @@ std::vector<Line> lines_of(const RecordedGemms& recorded, bool tf32) {
 std::string share_text(double share) { return fmt::format("{:.1f} %", share * 100); }
 
 std::string calls_text(const Line& line) {
-  std::string text = count_text(static_cast<std::int64_t>(line.calls)) + (line.calls == 1 ? " call" : " calls");
-  if (line.captured_calls > 0)
-    text += fmt::format(" and {} captured", count_text(static_cast<std::int64_t>(line.captured_calls)));
-  const auto all = static_cast<double>(line.calls + line.captured_calls);
-  if (line.timed) text += fmt::format(", {:.3g} us each", line.time_s / all * 1e6);
+  const auto count = [](std::uint64_t calls) { return count_text(static_cast<std::int64_t>(calls)); };
+  std::string text = count(line.calls) + (line.calls == 1 ? " call" : " calls");
+  if (line.captured_calls > 0) text += fmt::format(" and {} captured", count(line.captured_calls));
+  if (line.replayed_calls > 0) text += fmt::format(" that graphs ran {} times", count(line.replayed_calls));
+  if (line.timed) text += fmt::format(", {:.3g} us each", line.time_s / line.runs * 1e6);
   return fmt::format("{}, {}", text, fmt::join(line.functions, " "));
 }
 
@@ -114,8 +119,6 @@ TraceList trace_list(const RecordedGemms& recorded, const std::string& program, 
   const std::vector<Line> lines = lines_of(recorded, tf32);
   TraceList list;
   double left_out_s = 0;
-  std::uint64_t captured = 0;
-  for (const Line& line : lines) captured += line.captured_calls;
   list.calls = recorded.all_calls();
   const double all_s = recorded.time_s() > 0 ? recorded.time_s() : 1;
   std::size_t width = 0, left_out = 0;
@@ -140,9 +143,10 @@ TraceList trace_list(const RecordedGemms& recorded, const std::string& program, 
   }
   list.text = fmt::format(
       "# GEMMs that '{}' asked of cuBLAS, from `pgtune run --trace`; shares are of their GPU time.\n"
-      "# {} calls in {} {}; {} of them captured in CUDA graphs, counted once however often these run.\n",
+      "# {} calls in {} {}.\n",
       program, count_text(static_cast<std::int64_t>(list.calls)), recorded.processes,
-      recorded.processes == 1 ? "process" : "processes", count_text(static_cast<std::int64_t>(captured)));
+      recorded.processes == 1 ? "process" : "processes");
+  for (const std::string& line : unseen_report(recorded)) list.text += "# " + line + "\n";
   if (recorded.lost_calls > 0)
     list.text += fmt::format("# {} calls of more shapes than a process can record are missing.\n",
                              count_text(static_cast<std::int64_t>(recorded.lost_calls)));

@@ -3,6 +3,7 @@
 // (nodes.map): a program bound to one is forwarded to that one. The versions are hidden ("@", not "@@"), and the
 // library's own node comes first, so that a program bound to neither is left alone.
 #include "preload/shim/decode.hpp"
+#include "preload/shim/graphs.hpp"
 #include "preload/shim/ledger.hpp"
 #include "preload/shim/real.hpp"
 #include "preload/shim/sampler.hpp"
@@ -18,14 +19,14 @@ __attribute__((tls_model("initial-exec"))) thread_local int depth = 0;
 class Recorded {
  public:
   Recorded(Major major, const BlasArguments& call) {
-    if (!begin()) return;
+    if (!begin(major)) return;
     const Key key = key_of(major, call);
     void* const d = const_cast<void*>(call.c);
     record(key,
            {{call.b, call.a, call.c, nullptr, d, key.beta}, workspace_of(call.handle), stream_of(major, call.handle)});
   }
   Recorded(Major major, const LtArguments& call, Workspace workspace, Stream stream) {
-    if (!begin()) return;
+    if (!begin(major)) return;
     const Key key = key_of(major, call);
     const void* const bias = (key.epilogue & kLtBias) != 0 ? bias_of(major, call) : nullptr;
     record(key, {{call.b, call.a, call.c, bias, call.d, key.beta}, workspace, stream});
@@ -41,22 +42,28 @@ class Recorded {
   [[nodiscard]] int status() const { return status_; }
 
  private:
-  static bool begin() { return ++depth == 1 && recording(); }
+  static bool begin(Major major) {
+    mark_called(major);
+    return ++depth == 1 && recording();
+  }
 
-  void record(Key key, const Given& given) {
+  void record(Key key, Given given) {
     if (serving()) key.device = static_cast<std::uint8_t>(current_device());
     Slot* const slot = slot_of(key);
     if (slot == nullptr) return;
     stream_ = given.stream;
-    if (!serving() && is_capturing(stream_)) {
+    Capture capture;
+    given.captured = is_capturing(stream_, capture);
+    if (given.captured) {
       add(slot->captured_calls, std::uint64_t{1});
-      return;
+      add_to_graph(capture, *slot);
+    } else {
+      const std::uint64_t number = add(slot->calls, std::uint64_t{1});
+      constexpr std::uint64_t kCallsBetweenCollections = 8;
+      if (number % kCallsBetweenCollections == 0) collect_samples();
+      const bool power_of_two = (number & (number - 1)) == 0;
+      if (number > 1 && power_of_two) sample_ = begin_sample(*slot, stream_);
     }
-    const std::uint64_t number = add(slot->calls, std::uint64_t{1});
-    constexpr std::uint64_t kCallsBetweenCollections = 8;
-    if (number % kCallsBetweenCollections == 0) collect_samples();
-    const bool power_of_two = (number & (number - 1)) == 0;
-    if (number > 1 && power_of_two && !(serving() && is_capturing(stream_))) sample_ = begin_sample(*slot, stream_);
     if (serving()) answered_ = serve(*slot, given, check_, status_);
   }
 
@@ -207,25 +214,41 @@ ENTRY(cublasLt, cublasLtMatmul,
       LtArguments{desc, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout},
       Workspace{workspace, workspace_bytes}, stream)
 
-// What a program gives to its handles. cublasSetStream goes back to cuBLAS's own workspace.
-#define HANDLE_ENTRY(NAME, PARAMETERS, ARGUMENTS, HANDLE, WORKSPACE)  \
-  HANDLE_ENTRY_OF(12, NAME, PARAMETERS, ARGUMENTS, HANDLE, WORKSPACE) \
-  HANDLE_ENTRY_OF(13, NAME, PARAMETERS, ARGUMENTS, HANDLE, WORKSPACE)
-#define HANDLE_ENTRY_OF(MAJOR, NAME, PARAMETERS, ARGUMENTS, HANDLE, WORKSPACE)              \
+// AFTER_ENTRY(LIBRARY, NAME, PARAMETERS, ARGUMENTS, THEN): the library's function, and if it succeeds, THEN.
+#define AFTER_ENTRY(LIBRARY, NAME, PARAMETERS, ARGUMENTS, THEN)  \
+  AFTER_ENTRY_OF(12, LIBRARY, NAME, PARAMETERS, ARGUMENTS, THEN) \
+  AFTER_ENTRY_OF(13, LIBRARY, NAME, PARAMETERS, ARGUMENTS, THEN)
+#define AFTER_ENTRY_OF(MAJOR, LIBRARY, NAME, PARAMETERS, ARGUMENTS, THEN)                   \
   extern "C" __attribute__((visibility("default"))) int pgtune_##MAJOR##_##NAME PARAMETERS; \
   int pgtune_##MAJOR##_##NAME PARAMETERS {                                                  \
-    static constinit RealFunction function("libcublas.so." #MAJOR, #NAME);                  \
+    static constinit RealFunction function("lib" #LIBRARY ".so." #MAJOR, #NAME);            \
     auto* const real = function.get<int PARAMETERS>();                                      \
     if (real == nullptr) return kNotInitialized;                                            \
+    [[maybe_unused]] constexpr Major major = Major::k##MAJOR;                               \
     const int status = real ARGUMENTS;                                                      \
-    if (serving() && status == kSuccess) set_workspace(HANDLE, WORKSPACE);                  \
+    if (recording() && status == kSuccess) THEN;                                            \
     return status;                                                                          \
   }                                                                                         \
-  asm(".symver pgtune_" #MAJOR "_" #NAME ", " #NAME "@libcublas.so." #MAJOR);
-HANDLE_ENTRY(cublasCreate_v2, (Handle * handle), (handle), *handle, Workspace{})
-HANDLE_ENTRY(cublasDestroy_v2, (Handle handle), (handle), handle, Workspace{})
-HANDLE_ENTRY(cublasSetStream_v2, (Handle handle, Stream stream), (handle, stream), handle, Workspace{})
-HANDLE_ENTRY(cublasSetWorkspace_v2, (Handle handle, void* workspace, std::size_t bytes), (handle, workspace, bytes),
-             handle, (Workspace{workspace, bytes}))
+  asm(".symver pgtune_" #MAJOR "_" #NAME ", " #NAME "@lib" #LIBRARY ".so." #MAJOR);
+
+// What a program gives to its handles. cublasSetStream goes back to cuBLAS's own workspace.
+AFTER_ENTRY(cublas, cublasCreate_v2, (Handle * handle), (handle), (mark_called(major), set_workspace(*handle, {})))
+AFTER_ENTRY(cublas, cublasDestroy_v2, (Handle handle), (handle), set_workspace(handle, {}))
+AFTER_ENTRY(cublas, cublasSetStream_v2, (Handle handle, Stream stream), (handle, stream), set_workspace(handle, {}))
+AFTER_ENTRY(cublas, cublasSetWorkspace_v2, (Handle handle, void* workspace, std::size_t bytes),
+            (handle, workspace, bytes), set_workspace(handle, {workspace, bytes}))
+
+// Graphs: `executable` is a cudaGraphExec_t, `graph` a cudaGraph_t.
+AFTER_ENTRY(cudart, cudaGraphInstantiate, (void** executable, void* graph, unsigned long long flags),
+            (executable, graph, flags), instantiate(*executable, graph))
+AFTER_ENTRY(cudart, cudaGraphInstantiateWithFlags, (void** executable, void* graph, unsigned long long flags),
+            (executable, graph, flags), instantiate(*executable, graph))
+AFTER_ENTRY(cudart, cudaGraphInstantiateWithParams, (void** executable, void* graph, void* parameters),
+            (executable, graph, parameters), instantiate(*executable, graph))
+AFTER_ENTRY(cudart, cudaGraphExecUpdate, (void* executable, void* graph, void* result), (executable, graph, result),
+            instantiate(executable, graph))
+AFTER_ENTRY(cudart, cudaGraphDestroy, (void* graph), (graph), forget_graph(graph))
+AFTER_ENTRY(cudart, cudaGraphLaunch, (void* executable, Stream stream), (executable, stream), launch(executable))
+AFTER_ENTRY(cudart, cudaGraphLaunch_ptsz, (void* executable, Stream stream), (executable, stream), launch(executable))
 
 }  // namespace pgtune::preload

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "preload/shim/ledger.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -10,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "preload/shim/graphs.hpp"
 #include "preload/shim/sampler.hpp"
 #include "preload/shim/serve.hpp"
 
@@ -19,6 +22,7 @@ namespace {
 const char* folder = nullptr;  // null: nothing is recorded
 LedgerHeader* ledger = nullptr;
 bool opening = false;
+bool called[2];  ///< by Major
 
 Slot* slots() { return reinterpret_cast<Slot*>(ledger + 1); }
 
@@ -67,8 +71,35 @@ void forget_in_child() {
   if (ledger != nullptr) munmap(ledger, kLedgerBytes);
   ledger = nullptr;
   opening = false;
+  forget_graphs();
   forget_samples();
   stop_serving_in_child();
+}
+
+/// Its name, if it is a cuBLAS that was not called.
+int add_uncalled(dl_phdr_info* library, std::size_t, void* names) {
+  const char* const slash = std::strrchr(library->dlpi_name, '/');
+  const char* const name = slash == nullptr ? library->dlpi_name : slash + 1;
+  const char* const version = std::strstr(name, ".so.");
+  if (std::strncmp(name, "libcublas", 9) != 0 || version == nullptr) return 0;
+  const long major = std::strtol(version + 4, nullptr, 10);
+  if ((major == 12 && called[0]) || (major == 13 && called[1])) return 0;
+  char* const text = static_cast<char*>(names);
+  const std::size_t length = std::strlen(text), room = sizeof(LedgerHeader::uncalled) - length;
+  if (std::strlen(name) + 2 <= room) std::snprintf(text + length, room, "%s ", name);
+  return 0;
+}
+
+/// When a process ends that opened the CUDA driver: cuBLAS libraries that are loaded and of which no function here was
+/// called; the driver where no cuBLAS is there.
+__attribute__((destructor)) void note_uncalled_libraries() {
+  if (!recording() || dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD) == nullptr) return;
+  char names[sizeof(LedgerHeader::uncalled)] = {};
+  dl_iterate_phdr(add_uncalled, names);
+  if (names[0] == '\0' && !called[0] && !called[1]) std::strcpy(names, "libcuda.so.1 ");
+  if (names[0] == '\0') return;
+  if (ledger == nullptr) open_ledger();
+  if (ledger != nullptr) std::memcpy(ledger->uncalled, names, sizeof names);
 }
 
 __attribute__((constructor)) void start() {
@@ -85,6 +116,8 @@ __attribute__((constructor)) void start() {
 }  // namespace
 
 bool recording() { return __atomic_load_n(&folder, __ATOMIC_RELAXED) != nullptr; }
+
+void mark_called(Major major) { __atomic_store_n(&called[static_cast<int>(major)], true, __ATOMIC_RELAXED); }
 
 std::uint32_t number_of(const Slot& slot) { return static_cast<std::uint32_t>(&slot - slots()); }
 

@@ -20,7 +20,7 @@ struct LedgerHeader {
   std::uint64_t magic;
   std::uint32_t slots, pid;
   std::uint64_t lost_calls;  ///< of more keys than the file holds
-  std::uint64_t unused[29];
+  char uncalled[232];        ///< names of libraries, each with a blank after it (note_uncalled_libraries())
 };
 static_assert(sizeof(LedgerHeader) == 256);
 
@@ -31,12 +31,12 @@ struct Slot {
   std::uint32_t samples;         ///< taken so far, of which the last kSamples are kept
   std::uint64_t calls;           ///< that ran at once
   std::uint64_t captured_calls;  ///< that became part of a CUDA graph
+  std::uint64_t replayed_calls;  ///< of these, in graphs that were launched; each launch counts
   float sample_us[kSamples];     ///< GPU time of single calls, launch gaps included
   std::uint64_t served_calls;
   std::uint32_t refused_calls[kServingRefusals];  ///< by reason, from kFirstOfServing on
   std::uint32_t checked_calls, wrong_calls;       ///< by --check
   std::uint32_t is_of_family;                     ///< the kernel that serves it
-  std::uint32_t unused[2];
 };
 static_assert(sizeof(Slot) == 256);
 

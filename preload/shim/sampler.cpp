@@ -17,7 +17,7 @@ using Code = int;  // CUresult
 constexpr const char* kDriver = "libcuda.so.1";
 RealFunction event_create{kDriver, "cuEventCreate"}, event_destroy{kDriver, "cuEventDestroy_v2"},
     event_record{kDriver, "cuEventRecord"}, event_query{kDriver, "cuEventQuery"},
-    event_elapsed{kDriver, "cuEventElapsedTime"}, stream_capturing{kDriver, "cuStreamIsCapturing"};
+    event_elapsed{kDriver, "cuEventElapsedTime"};
 
 Code create(Event& event) { return event_create.get<Code(Event*, unsigned)>()(&event, 0); }
 Code record(Event event, Stream stream) { return event_record.get<Code(Event, Stream)>()(event, stream); }
@@ -53,12 +53,6 @@ void store(Slot& slot, float us) {
 }
 
 }  // namespace
-
-bool is_capturing(Stream stream) {
-  auto* const query = stream_capturing.get<Code(Stream, int*)>();
-  int status = 0;
-  return query != nullptr && (query(stream, &status) != 0 || status != 0);
-}
 
 int begin_sample(Slot& slot, Stream stream) {
   if (!has_driver()) return -1;

@@ -8,9 +8,6 @@
 
 namespace pgtune::preload {
 
-/// Whether work on the stream becomes part of a CUDA graph, or that cannot be known.
-bool is_capturing(Stream stream);
-
 /// Between the two a call is launched. begin_sample() returns what end_sample() takes; negative: none.
 int begin_sample(Slot& slot, Stream stream);
 void end_sample(int sample, Stream stream);

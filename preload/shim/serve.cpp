@@ -17,7 +17,6 @@
 #include "preload/shim/problem.hpp"
 #include "preload/shim/real.hpp"
 #include "preload/shim/relaxed_capture.hpp"
-#include "preload/shim/sampler.hpp"
 
 namespace pgtune::preload {
 namespace {
@@ -197,7 +196,7 @@ bool serve(Slot& slot, const Given& given, Check& check, int& status) {
   if (refusal != Refusal::kNone) return refuse(slot, refusal);
   PgtuneOperands operands = given.operands;
   const bool wanted = shadow || __atomic_load_n(&slot.checked_calls, __ATOMIC_RELAXED) < checked_calls;
-  if (wanted && !is_capturing(given.stream) && begin_check(check, slot, operands, decision->arithmetic, given.stream))
+  if (wanted && !given.captured && begin_check(check, slot, operands, decision->arithmetic, given.stream))
     operands.d = check.scratch;
   else if (shadow)
     return refuse(slot, Refusal::kChecked);

@@ -15,6 +15,7 @@ struct Given {
   PgtuneOperands operands;
   Workspace workspace;
   Stream stream;
+  bool captured = false;  ///< it becomes part of a CUDA graph
 };
 
 /// Whether there is a library of kernels.

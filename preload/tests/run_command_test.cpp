@@ -87,6 +87,28 @@ TEST(RunTrace, TimesSomeCallsAndNoneOfAGraph) {
       HasSubstr("32x64x16 f32 nn weight 100.00 # 100.0 %  10 calls and 2 captured, 125 us each, cublasSgemm\n"));
 }
 
+TEST(RunTrace, CountsCallsOfGraphsByTheirLaunches) {
+  for (const std::string major : {"12", "13"}) {
+    const Traced traced = trace({fake("cublas_user" + major), "graphs"});
+    // 2 launches each of graphs with 1 and 3 calls, and of one with none in their place.
+    EXPECT_THAT(traced.list, HasSubstr("2 calls and 4 captured that graphs ran 8 times, "));
+    EXPECT_THAT(traced.list, HasSubstr("0 calls and 3 captured, cublasGemmEx"));
+    EXPECT_THAT(traced.finished.err, Not(HasSubstr("no launch of these graphs")));
+  }
+  EXPECT_THAT(trace({fake("cublas_user13"), "times"}).finished.err, HasSubstr("no launch of these graphs was seen"));
+}
+
+TEST(RunTrace, NamesACuBlasThatIsLoadedAndNotCalled) {
+  EXPECT_THAT(trace({fake("stub_user"), "sgemm"}).finished.err,
+              HasSubstr("Not seen: libcublas.so.13, libcublasLt.so.13"));
+  EXPECT_THAT(trace({fake("module_user13"), "none"}).finished.err, Not(HasSubstr("Not seen")));
+  EXPECT_THAT(trace({fake("cublas_user13"), "sgemm"}).finished.err, Not(HasSubstr("Not seen")));
+  EXPECT_THAT(trace({"true"}, {{"LD_PRELOAD", fake("libcuda.so.1")}}).finished.err,
+              HasSubstr("Not seen: a process that used CUDA and no shared cuBLAS"));
+  EXPECT_THAT(trace({"true"}, {{"LD_PRELOAD", fake("libcublasLt.so.13")}}).finished.err, Not(HasSubstr("Not seen")))
+      << "without CUDA";
+}
+
 TEST(RunTrace, CountsEveryCallOfThreads) {
   const std::string list = trace({fake("cublas_user13"), "threads"}).list;
   EXPECT_THAT(list,
@@ -157,16 +179,15 @@ TEST(PreloadLibrary, NeedsTheCLibraryAlone) {
     return out;
   };
   EXPECT_EQ(output("readelf -d '" PGTUNE_PRELOAD_LIBRARY "' | grep NEEDED | grep -v 'libc[.]so\\|libdl[.]so'"), "");
-  // It defines functions of cuBLAS and its own node; of the C library it uses what is listed.
+  // It defines functions of cuBLAS and of CUDA's runtime and its own node; of the C library it uses what is listed.
   EXPECT_EQ(
       output("nm -D '" PGTUNE_PRELOAD_LIBRARY
-             "' | sed 's/^[0-9a-f ]*//' | grep -v '^T cublas[A-Za-z0-9_]*@libcublas\\(Lt\\)\\?[.]so[.]1[23]$' | "
+             "' | sed 's/^[0-9a-f ]*//' | grep -v '^T cu[A-Za-z0-9_]*@libcu[A-Za-z]*[.]so[.]1[23]$' | "
              "grep -v '^w ' | sed 's/@GLIBC.*//' | sort | tr '\\n' ' '"),
-      "A libcublas.so.12 A libcublas.so.13 A libcublasLt.so.12 A libcublasLt.so.13 A pgtune_preload U __cxa_atexit "
-      "U __environ U __register_atfork U access U close U dlerror U dlopen U dlsym U environ U fstat U getenv U getpid "
-      "U memcmp U mmap U munmap U open U posix_fallocate U sched_yield U snprintf U strcmp U strdup U strlen U strncmp "
-      "U strtoul "
-      "U write ");
+      "A libcublas.so.12 A libcublas.so.13 A libcublasLt.so.12 A libcublasLt.so.13 A libcudart.so.12 A libcudart.so.13 "
+      "A pgtune_preload U __cxa_atexit U __environ U __register_atfork U access U close U dl_iterate_phdr U dlerror "
+      "U dlopen U dlsym U environ U fstat U getenv U getpid U memcmp U mmap U munmap U open U posix_fallocate "
+      "U sched_yield U snprintf U strcmp U strdup U strlen U strncmp U strrchr U strstr U strtol U strtoul U write ");
 }
 
 }  // namespace

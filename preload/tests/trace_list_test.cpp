@@ -50,7 +50,8 @@ TEST(TraceLists, HaveTheHeaviestShapeFirst) {
       trace_list(recorded({bf16(64, 20, {1e-6, 3e-6, 2e-6}), strided, other}, 2, 5), "serve", 10, true);
   EXPECT_EQ(list.text,
             "# GEMMs that 'serve' asked of cuBLAS, from `pgtune run --trace`; shares are of their GPU time.\n"
-            "# 70 calls in 2 processes; 10 of them captured in CUDA graphs, counted once however often these run.\n"
+            "# 70 calls in 2 processes.\n"
+            "# Calls in CUDA graphs count once, at capture: no launch of these graphs was seen.\n"
             "# 5 calls of more shapes than a process can record are missing.\n"
             "128x512x256 bf16 nt lda 320 beta 1 weight 72.73  # 72.7 %  30 calls and 10 captured, cublasGemmEx\n"
             "64x512x256 bf16 nt                 weight 18.18  # 18.2 %  20 calls, 2 us each, cublasGemmEx\n"

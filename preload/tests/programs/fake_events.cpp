@@ -11,6 +11,8 @@ struct Event {
   bool recorded = false;
 };
 bool capturing = false;
+unsigned long long captures = 0;
+char graph[2];
 thread_local int mode = 0;
 
 void require_allowed() {
@@ -20,9 +22,14 @@ Event& of(void* event) { return *static_cast<Event*>(event); }
 }  // namespace
 
 extern "C" {
-void fake_capture(bool now) { capturing = now; }
-int cuStreamIsCapturing(void*, int* status) {
+void fake_capture(bool now) {
+  capturing = now;
+  captures += now ? 1 : 0;
+}
+void* fake_graph() { return graph; }
+int cuStreamGetCaptureInfo_v2(void*, int* status, unsigned long long* id, void** of, const void***, unsigned long*) {
   *status = capturing ? 1 : 0;
+  *id = captures, *of = graph;
   return 0;
 }
 int cuThreadExchangeStreamCaptureMode(int* other) {

@@ -101,6 +101,21 @@ int use_cublas(const char* what, const char* self) {
     sgemm(handle, 2);
     fake_capture(false);
   }
+  if (how == "graphs") {
+    sgemm(handle, 2);
+    void* executable = nullptr;
+    for (const int calls : {1, 3, 0}) {  // the last two take the place of the one before
+      fake_capture(true);
+      sgemm(handle, calls);
+      fake_capture(false);
+      cudaGraphInstantiateWithFlags(&executable, fake_graph(), 0);
+      for (int i = 0; i < 2; ++i) cudaGraphLaunch(executable, nullptr);
+      fake_capture(true);
+      gemm_ex(handle, 8);  // in a graph that is never launched
+      fake_capture(false);
+      if (calls == 3) cudaGraphDestroy(fake_graph());
+    }
+  }
   if (how == "modes") {
     cublasSetMathMode(handle, 3);
     sgemm(handle, 1);
