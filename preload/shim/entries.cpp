@@ -245,6 +245,8 @@ AFTER_ENTRY(cudart, cudaGraphInstantiateWithFlags, (void** executable, void* gra
             (executable, graph, flags), instantiate(*executable, graph))
 AFTER_ENTRY(cudart, cudaGraphInstantiateWithParams, (void** executable, void* graph, void* parameters),
             (executable, graph, parameters), instantiate(*executable, graph))
+AFTER_ENTRY(cudart, cudaGraphInstantiateWithParams_ptsz, (void** executable, void* graph, void* parameters),
+            (executable, graph, parameters), instantiate(*executable, graph))
 AFTER_ENTRY(cudart, cudaGraphExecUpdate, (void* executable, void* graph, void* result), (executable, graph, result),
             instantiate(executable, graph))
 AFTER_ENTRY(cudart, cudaGraphDestroy, (void* graph), (graph), forget_graph(graph))

@@ -67,11 +67,14 @@ Part* add_part(const Capture& capture, Slot& slot) {
 }  // namespace
 
 bool is_capturing(Stream stream, Capture& capture) {
-  static constinit RealFunction capture_info("libcuda.so.1", "cuStreamGetCaptureInfo_v2");
-  auto* const query = capture_info.get<int(Stream, int*, std::uint64_t*, void**, const void*, std::size_t*)>();
+  static constinit RealFunction stream_capturing("libcuda.so.1", "cuStreamIsCapturing"),
+      capture_info("libcuda.so.1", "cuStreamGetCaptureInfo_v2");
+  auto* const query = stream_capturing.get<int(Stream, int*)>();
   int status = 0;
-  return query != nullptr &&
-         (query(stream, &status, &capture.id, &capture.graph, nullptr, nullptr) != 0 || status != 0);
+  if (query == nullptr || (query(stream, &status) == 0 && status == 0)) return false;
+  if (auto* const info = capture_info.get<int(Stream, int*, std::uint64_t*, void**, const void*, std::size_t*)>())
+    info(stream, &status, &capture.id, &capture.graph, nullptr, nullptr);
+  return true;
 }
 
 void add_to_graph(const Capture& capture, Slot& slot) {

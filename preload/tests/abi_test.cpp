@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The numbers of abi.hpp are NVIDIA's.
+// The numbers of abi.hpp are NVIDIA's, and parameters of the runtime's graphs in entries.cpp.
 #include "preload/shim/abi.hpp"
 
 #include <cublasLt.h>
 #include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+#include <type_traits>
 
 namespace pgtune::preload {
 
@@ -72,5 +75,14 @@ SAME(kEmulatedFixedPointMath, CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH);
 SAME(kLtEmulationDescriptor, CUBLASLT_MATMUL_DESC_EMULATION_DESCRIPTOR);
 #endif
 #undef SAME
+
+#define TAKES(name, ...) static_assert(std::is_same_v<decltype(&(name)), cudaError_t (*)(__VA_ARGS__)>)
+TAKES(cudaGraphInstantiate, cudaGraphExec_t*, cudaGraph_t, unsigned long long);
+TAKES(cudaGraphInstantiateWithFlags, cudaGraphExec_t*, cudaGraph_t, unsigned long long);
+TAKES(cudaGraphInstantiateWithParams, cudaGraphExec_t*, cudaGraph_t, cudaGraphInstantiateParams*);
+TAKES(cudaGraphExecUpdate, cudaGraphExec_t, cudaGraph_t, cudaGraphExecUpdateResultInfo*);
+TAKES(cudaGraphDestroy, cudaGraph_t);
+TAKES(cudaGraphLaunch, cudaGraphExec_t, cudaStream_t);
+#undef TAKES
 
 }  // namespace pgtune::preload

@@ -27,8 +27,11 @@ void fake_capture(bool now) {
   captures += now ? 1 : 0;
 }
 void* fake_graph() { return graph; }
-int cuStreamGetCaptureInfo_v2(void*, int* status, unsigned long long* id, void** of, const void***, unsigned long*) {
+int cuStreamIsCapturing(void*, int* status) {
   *status = capturing ? 1 : 0;
+  return 0;
+}
+int cuStreamGetCaptureInfo_v2(void*, int*, unsigned long long* id, void** of, const void***, unsigned long*) {
   *id = captures, *of = graph;
   return 0;
 }
