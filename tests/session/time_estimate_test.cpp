@@ -81,7 +81,7 @@ TEST(ExpectedRounds, TakeTheirTimeAtTheCapAndWhatIsLeftBelowIt) {
   const double short_s = rounds_s(Sampling::kShort, std::nullopt);
   EXPECT_DOUBLE_EQ(rounds_s(Sampling::kShort, short_s + 1), short_s);
   EXPECT_DOUBLE_EQ(rounds_s(Sampling::kShort, 0.8 * short_s), 0.8 * short_s);
-  EXPECT_DOUBLE_EQ(rounds_s(Sampling::kShort, 0), short_s / 2);
+  EXPECT_DOUBLE_EQ(rounds_s(Sampling::kShort, 0), short_s / 4);
 }
 
 TEST(SettledRacePlan, HasAsManyEntrantsAsTheTimeLeftHoldsWithinItsLimits) {

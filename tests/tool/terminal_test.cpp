@@ -130,6 +130,9 @@ TEST(LiveLineText, WhereThereIsLittleRoomTheLeastImportantPartIsLeftOut) {
   EXPECT_EQ(progress_text(progress, {}, 99),
             "4096x4096x4096: trying variants, 110 of 91,025; best so far 0.2067 ms, 1.015x cuBLASLt; 19s left");
   EXPECT_EQ(progress_text(progress, {}, 79), "trying variants, 110 of 91,025; best so far 1.015x cuBLASLt; 19s left");
+  progress.remaining_s = 0.2;
+  EXPECT_EQ(progress_text(progress, {}, 79), "trying variants, 110 of 91,025; best so far 1.015x cuBLASLt; 1s left");
+  progress.remaining_s = 19;
   EXPECT_EQ(progress_text(progress, "3 of 46, 12m00s left; ", 79),
             "3 of 46, 12m00s left; 4096x4096x4096: trying variants, 110 of 91,025");
   progress.baseline_best_s = 0;

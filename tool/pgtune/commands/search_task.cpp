@@ -95,7 +95,7 @@ ExitCode print_recorded(Context& context, const SearchTask& task, const DeviceCh
   terminal.note(choice.no_gpu.empty() ? "Recorded answers: nothing is run here."
                                       : "No GPU to search on: recorded answers, nothing is run here.");
   if (!choice.no_gpu.empty()) terminal.note(fact_note("cause", choice.no_gpu));
-  terminal.note("database  " + options.database);
+  terminal.detail("database  " + options.database);
   db::Database database = db::Database::open(options.database, db::OpenMode::kReadWriteCreate);
   OwnTemplates templates;
   for (const auto& [kind, set] : task.templates) templates.push_back(set);

@@ -222,8 +222,8 @@ void announce(Terminal& terminal, const Announcement& announcement) {
     terminal.note(fact_note("unknown",
                             "power limit, temperature, throttling, other programs on the GPU, energy: NVML does not "
                             "tell; results count for this board alone ('pgtune doctor' has the cause)"));
-  terminal.note(regime_line(conditions));
-  terminal.note("database  " + announcement.database);
+  terminal.detail(regime_line(conditions));
+  terminal.detail("database  " + announcement.database);
 }
 
 namespace {

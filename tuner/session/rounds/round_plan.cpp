@@ -101,8 +101,8 @@ double expected_rounds_s(const SessionOptions& options, double launch_s, Samplin
   const double both_s =
       expected_race_s(options, launch_s, sampling, time_left_s) + expected_final_s(options, launch_s, sampling);
   if (sampling == Sampling::kSettled || !time_left_s) return both_s;
-  // At least six rounds of 24, and a race before them that costs about as much.
-  return std::min(both_s, std::max(*time_left_s, both_s / 2));
+  // At least six rounds of 24, and no race where few were tried.
+  return std::min(both_s, std::max(*time_left_s, both_s / 4));
 }
 
 double expected_settled_s(const SessionOptions& options, double launch_s) {

@@ -35,6 +35,11 @@ std::string best_text(const Progress& progress, const Parts& parts) {
   return fmt::format("; best so far {}", fmt::join(facts, ", "));
 }
 
+/// "; 19s left", of a second at least.
+std::string left_text(double remaining_s) {
+  return fmt::format("; {} left", duration_text(std::max(remaining_s, 1.0)));
+}
+
 std::string work_text(const Progress& progress, const Parts& parts) {
   switch (progress.phase) {
     case Progress::Phase::kPrepare:
@@ -74,7 +79,7 @@ std::string shown_text(const Progress& progress, const Parts& parts) {
   std::string text = progress.part.empty() ? "" : progress.part + ", ";
   if (parts.shape) text += progress.problem.shape() + ": ";
   text += work_text(progress, parts) + best_text(progress, parts);
-  if (progress.remaining_s && parts.remaining) text += fmt::format("; {} left", duration_text(*progress.remaining_s));
+  if (progress.remaining_s && parts.remaining) text += left_text(*progress.remaining_s);
   return text;
 }
 
@@ -171,8 +176,7 @@ class FleetView::Line final : public ProgressView {
 std::string totals_text(const FleetTotals& totals) {
   std::string text = fmt::format("{} of {} problems done on {} {}", totals.over, totals.problems, totals.devices,
                                  totals.devices == 1 ? "GPU" : "GPUs");
-  if (totals.remaining_s && totals.over < totals.problems)
-    text += fmt::format("; {} left", duration_text(*totals.remaining_s));
+  if (totals.remaining_s && totals.over < totals.problems) text += left_text(*totals.remaining_s);
   return text;
 }
 
