@@ -32,20 +32,16 @@ foreach(suite bf16 f32 e4m3 tf32 special)
   add_dependencies(named_programs gpu_exported_${suite})
 endforeach()
 
-# What a program has, and no more: the benchmark of a transformer's products (bench/exported_block.cpp), and the library that
-# examples/pytorch loads. Built by name.
+# What a program has, and no more: the benchmark of a transformer's products (bench/exported_block.cpp), and the package that
+# examples/pytorch compiles. Built by name.
 set(bf16_folder ${CMAKE_CURRENT_BINARY_DIR}/gpu_exported_bf16)
 add_executable(exported_block EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/bench/exported_block.cpp ${bf16_folder}/best_gemm.hpp)
 set_target_properties(exported_block PROPERTIES UNITY_BUILD OFF)
 target_include_directories(exported_block SYSTEM PRIVATE ${bf16_folder})
 target_link_libraries(exported_block PRIVATE pgtune_warnings CUDA::cudart_static CUDA::cublasLt ${CMAKE_DL_LIBS})
-add_custom_command(OUTPUT ${bf16_folder}/library/src/best_gemm.cpp ${bf16_folder}/library/src/best_gemm_c.cpp
+add_custom_command(OUTPUT ${bf16_folder}/library/src/best_gemm.cpp
   COMMAND ${CMAKE_COMMAND} -E env XDG_CACHE_HOME=${bf16_folder} $<TARGET_FILE:pgtune> export header
           --db ${PROJECT_SOURCE_DIR}/recordings/h200-bf16.db.zst --library ${bf16_folder}/library
   DEPENDS ${bf16_folder}/best_gemm.hpp pgtune VERBATIM)
-add_library(exported_library SHARED EXCLUDE_FROM_ALL ${bf16_folder}/library/src/best_gemm.cpp ${bf16_folder}/library/src/best_gemm_c.cpp)
-set_target_properties(exported_library PROPERTIES UNITY_BUILD OFF OUTPUT_NAME best_gemm LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-target_include_directories(exported_library PRIVATE ${bf16_folder}/library/include)
-target_include_directories(exported_library SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
-target_link_libraries(exported_library PRIVATE ${CMAKE_DL_LIBS})
-add_dependencies(named_programs exported_block exported_library)
+add_custom_target(exported_package DEPENDS ${bf16_folder}/library/src/best_gemm.cpp)
+add_dependencies(named_programs exported_block exported_package)
