@@ -127,16 +127,35 @@ GEMM(cublasHgemm_64, std::int64_t, Call::kHgemm, kR16F, kCompute16F)
 GEMM_EX(cublasGemmEx, int)
 GEMM_EX(cublasGemmEx_64, std::int64_t)
 
-#define STRIDED(NAME, INT)                                                                                            \
+#define SGEMM_EX(NAME, INT)                                                                                         \
+  BLAS_ENTRY(NAME,                                                                                                  \
+             (Handle handle, int op_a, int op_b, INT m, INT n, INT k, const void* alpha, const void* a, int type_a, \
+              INT lda, const void* b, int type_b, INT ldb, const void* beta, void* c, int type_c, INT ldc),         \
+             (handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc),            \
+             .call = Call::kGemmEx, ARGUMENTS_OF_ALL, .type_a = type_a, .type_b = type_b, .type_c = type_c,         \
+             .lda = lda, .ldb = ldb, .ldc = ldc)
+SGEMM_EX(cublasSgemmEx, int)
+SGEMM_EX(cublasSgemmEx_64, std::int64_t)
+
+#define STRIDED(NAME, INT, CALL, TYPE, COMPUTE)                                                                       \
   BLAS_ENTRY(NAME,                                                                                                    \
              (Handle handle, int op_a, int op_b, INT m, INT n, INT k, const void* alpha, const void* a, INT lda,      \
               long long stride_a, const void* b, INT ldb, long long stride_b, const void* beta, void* c, INT ldc,     \
               long long stride_c, INT batch),                                                                         \
              (handle, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, batch), \
-             .call = Call::kSgemmStridedBatched, ARGUMENTS_OF_ALL, .lda = lda, .ldb = ldb, .ldc = ldc,                \
-             .stride_a = stride_a, .stride_b = stride_b, .stride_c = stride_c, .batch = batch)
-STRIDED(cublasSgemmStridedBatched, int)
-STRIDED(cublasSgemmStridedBatched_64, std::int64_t)
+             .call = CALL, ARGUMENTS_OF_ALL, .type_a = TYPE, .type_b = TYPE, .type_c = TYPE, .compute = COMPUTE,      \
+             .lda = lda, .ldb = ldb, .ldc = ldc, .stride_a = stride_a, .stride_b = stride_b, .stride_c = stride_c,    \
+             .batch = batch)
+STRIDED(cublasSgemmStridedBatched, int, Call::kSgemmStridedBatched, kR32F, kCompute32F)
+STRIDED(cublasSgemmStridedBatched_64, std::int64_t, Call::kSgemmStridedBatched, kR32F, kCompute32F)
+STRIDED(cublasDgemmStridedBatched, int, Call::kStridedBatched, kR64F, kCompute64F)
+STRIDED(cublasDgemmStridedBatched_64, std::int64_t, Call::kStridedBatched, kR64F, kCompute64F)
+STRIDED(cublasCgemmStridedBatched, int, Call::kStridedBatched, kC32F, kCompute32F)
+STRIDED(cublasCgemmStridedBatched_64, std::int64_t, Call::kStridedBatched, kC32F, kCompute32F)
+STRIDED(cublasZgemmStridedBatched, int, Call::kStridedBatched, kC64F, kCompute64F)
+STRIDED(cublasZgemmStridedBatched_64, std::int64_t, Call::kStridedBatched, kC64F, kCompute64F)
+STRIDED(cublasHgemmStridedBatched, int, Call::kStridedBatched, kR16F, kCompute16F)
+STRIDED(cublasHgemmStridedBatched_64, std::int64_t, Call::kStridedBatched, kR16F, kCompute16F)
 
 #define STRIDED_EX(NAME, INT)                                                                                          \
   BLAS_ENTRY(NAME,                                                                                                     \
@@ -163,6 +182,10 @@ BATCHED(cublasSgemmBatched, int, kR32F, kCompute32F)
 BATCHED(cublasSgemmBatched_64, std::int64_t, kR32F, kCompute32F)
 BATCHED(cublasDgemmBatched, int, kR64F, kCompute64F)
 BATCHED(cublasDgemmBatched_64, std::int64_t, kR64F, kCompute64F)
+BATCHED(cublasCgemmBatched, int, kC32F, kCompute32F)
+BATCHED(cublasCgemmBatched_64, std::int64_t, kC32F, kCompute32F)
+BATCHED(cublasZgemmBatched, int, kC64F, kCompute64F)
+BATCHED(cublasZgemmBatched_64, std::int64_t, kC64F, kCompute64F)
 BATCHED(cublasHgemmBatched, int, kR16F, kCompute16F)
 BATCHED(cublasHgemmBatched_64, std::int64_t, kR16F, kCompute16F)
 

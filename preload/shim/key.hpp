@@ -20,6 +20,7 @@ enum class Call : std::uint8_t {
   kCgemm,
   kZgemm,
   kHgemm,
+  kStridedBatched,
   kBatched,
   kGrouped,
 };
@@ -33,6 +34,7 @@ inline constexpr const char* kCallNames[] = {
     "cublasCgemm",
     "cublasZgemm",
     "cublasHgemm",
+    "cublas...gemmStridedBatched",
     "cublas...gemmBatched",
     "cublas...GroupedBatched",
 };

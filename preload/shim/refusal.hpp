@@ -75,7 +75,7 @@ inline Arithmetic arithmetic_of(const Key& key, bool tf32) {
 }
 
 inline Refusal refusal_of(const Key& key, bool tf32) {
-  if (key.call > Call::kLtMatmul || (key.flags & kOtherOrder) != 0) return Refusal::kFunction;
+  if (key.call >= Call::kBatched || (key.flags & kOtherOrder) != 0) return Refusal::kFunction;
   if (key.m <= 0 || key.n <= 0 || key.k <= 0 || key.batch <= 0) return Refusal::kEmpty;
   if (arithmetic_of(key, tf32) == Arithmetic::kOther) return Refusal::kType;
   if ((key.flags & (kScaled | kExactSums)) != 0) return Refusal::kScales;

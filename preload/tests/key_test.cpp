@@ -102,10 +102,15 @@ TEST(Keys, AreRefusedForOneReasonEach) {
     change(key);
     return refusal_of(key, true);
   };
-  EXPECT_EQ(refused([](Key& key) { key.call = Call::kDgemm; }), Refusal::kFunction);
+  EXPECT_EQ(refused([](Key& key) { key.call = Call::kBatched; }), Refusal::kFunction);
   EXPECT_EQ(refused([](Key& key) { key.flags = kOtherOrder; }), Refusal::kFunction);
   EXPECT_EQ(refused([](Key& key) { key.k = 0; }), Refusal::kEmpty);
   EXPECT_EQ(refused([](Key& key) { key.compute = kCompute16F; }), Refusal::kType);
+  EXPECT_EQ(refused([](Key& key) {
+              key.type_a = key.type_b = key.type_d = kR64F;
+              key.compute = kCompute64F;
+            }),
+            Refusal::kType);
   EXPECT_EQ(refused([](Key& key) { key.math = kPedanticMath; }), Refusal::kType);
   EXPECT_EQ(refused([](Key& key) { key.type_d = kR16F; }), Refusal::kType);
   EXPECT_EQ(refused([](Key& key) { key.alpha = 0.5F; }), Refusal::kScalars);

@@ -77,7 +77,7 @@ TEST(RunTrace, TellsModesApart) {
   const std::vector<std::string> program{fake("cublas_user13"), "modes"};
   EXPECT_THAT(trace(program).list,
               AllOf(HasSubstr("32x64x16 tf32 nn"), HasSubstr("32x64x16 f32: alpha is not 1, or alpha and beta are in"),
-                    HasSubstr("1 call, cublasDgemm  32x64x16 f64: no pgtune problem")));
+                    HasSubstr("1 call, cublasDgemm  32x64x16 f64: types or arithmetic")));
   EXPECT_THAT(trace(program, {{"NVIDIA_TF32_OVERRIDE", "0"}}).list, HasSubstr("32x64x16 f32 nn"));
 }
 
