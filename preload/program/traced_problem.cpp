@@ -13,30 +13,10 @@
 namespace pgtune::tool {
 namespace {
 
-using preload::Arithmetic;
-
-Dtype dtype_of(Arithmetic arithmetic) {
-  switch (arithmetic) {
-    case Arithmetic::kTf32:
-      return Dtype::kTf32;
-    case Arithmetic::kTf32x3:
-      return Dtype::kTf32x3;
-    case Arithmetic::kF16:
-      return Dtype::kF16;
-    case Arithmetic::kBf16:
-      return Dtype::kBf16;
-    case Arithmetic::kE4m3:
-      return Dtype::kE4m3;
-    case Arithmetic::kE5m2:
-      return Dtype::kE5m2;
-    case Arithmetic::kInt8:
-      return Dtype::kInt8;
-    case Arithmetic::kF32:
-    case Arithmetic::kOther:
-      break;
-  }
-  return Dtype::kF32;
-}
+/// In the order of preload::Arithmetic and of PgtuneArithmetic.
+constexpr Dtype kDtypes[] = {Dtype::kF32,  Dtype::kTf32, Dtype::kF16,  Dtype::kBf16,
+                             Dtype::kE4m3, Dtype::kE5m2, Dtype::kInt8, Dtype::kTf32x3};
+static_assert(std::size(kDtypes) == static_cast<std::size_t>(preload::Arithmetic::kOther));
 
 ElementType output_of(int type) {
   switch (type) {
@@ -52,30 +32,14 @@ ElementType output_of(int type) {
 }
 
 std::string type_text(int type) {
-  switch (type) {
-    case preload::kR32F:
-      return "f32";
-    case preload::kR64F:
-      return "f64";
-    case preload::kR16F:
-      return "f16";
-    case preload::kR16BF:
-      return "bf16";
-    case preload::kC32F:
-      return "complex64";
-    case preload::kC64F:
-      return "complex128";
-    case preload::kR8I:
-      return "int8";
-    case preload::kR32I:
-      return "int32";
-    case preload::kE4M3:
-      return "e4m3";
-    case preload::kE5M2:
-      return "e5m2";
-    default:
-      return fmt::format("cudaDataType {}", type);
+  constexpr std::pair<int, const char*> kNames[] = {
+      {preload::kR32F, "f32"},       {preload::kR64F, "f64"},        {preload::kR16F, "f16"}, {preload::kR16BF, "bf16"},
+      {preload::kC32F, "complex64"}, {preload::kC64F, "complex128"}, {preload::kR8I, "int8"}, {preload::kR32I, "int32"},
+      {preload::kE4M3, "e4m3"},      {preload::kE5M2, "e5m2"}};
+  for (const auto& [known, name] : kNames) {
+    if (known == type) return name;
   }
+  return fmt::format("cudaDataType {}", type);
 }
 
 }  // namespace
@@ -85,7 +49,7 @@ Result<Problem> problem_of(const preload::Key& key, bool tf32) {
     return fail(ErrorKind::kUsage, preload::kRefusalTexts[static_cast<std::size_t>(refusal)]);
   Problem problem;
   problem.m = key.m, problem.n = key.n, problem.k = key.k, problem.batch = key.batch;
-  problem.dtype = dtype_of(arithmetic_of(key, tf32));
+  problem.dtype = kDtypes[static_cast<std::size_t>(arithmetic_of(key, tf32))];
   problem.output = output_of(key.type_d);
   problem.trans_a = key.trans_a != 0, problem.trans_b = key.trans_b != 0;
   problem.lda = key.lda, problem.ldb = key.ldb, problem.ldc = key.ldc;
@@ -97,18 +61,13 @@ Result<Problem> problem_of(const preload::Key& key, bool tf32) {
 }
 
 std::optional<PgtuneProblem> kernel_problem_of(const Problem& problem) {
-  constexpr std::pair<Dtype, PgtuneArithmetic> kAll[] = {{Dtype::kF32, kPgtuneF32},       {Dtype::kTf32, kPgtuneTf32},
-                                                         {Dtype::kTf32x3, kPgtuneTf32x3}, {Dtype::kF16, kPgtuneF16},
-                                                         {Dtype::kBf16, kPgtuneBf16},     {Dtype::kE4m3, kPgtuneE4m3},
-                                                         {Dtype::kE5m2, kPgtuneE5m2},     {Dtype::kInt8, kPgtuneInt8}};
-  const auto* const same =
-      std::find_if(std::begin(kAll), std::end(kAll), [&](const auto& pair) { return pair.first == problem.dtype; });
-  if (same == std::end(kAll) || problem.epilogue.activation == Activation::kSilu) return std::nullopt;
+  const auto* const same = std::find(std::begin(kDtypes), std::end(kDtypes), problem.dtype);
+  if (same == std::end(kDtypes) || problem.epilogue.activation == Activation::kSilu) return std::nullopt;
   PgtuneProblem out;
   std::memset(&out, 0, sizeof out);
   out.m = problem.m, out.n = problem.n, out.k = problem.k, out.batch = problem.batch;
   out.lda = problem.lda, out.ldb = problem.ldb, out.ldc = problem.ldc;
-  out.arithmetic = same->second;
+  out.arithmetic = static_cast<std::int32_t>(same - std::begin(kDtypes));
   out.layout = (problem.trans_a ? 2 : 0) + (problem.trans_b ? 1 : 0);
   out.float32_out = problem.has_usual_output() ? 0 : 1;
   out.bias = problem.epilogue.bias ? 1 : 0;

@@ -75,24 +75,37 @@ class Recorded {
 
 }  // namespace
 
-// ENTRY(LIBRARY, NAME, PARAMETERS, ARGUMENTS, WHAT...): NAME for both majors. WHAT follows the major in Recorded's
-// constructor.
-#define ENTRY(LIBRARY, NAME, PARAMETERS, ARGUMENTS, ...)          \
-  ENTRY_OF(12, LIBRARY, NAME, PARAMETERS, ARGUMENTS, __VA_ARGS__) \
-  ENTRY_OF(13, LIBRARY, NAME, PARAMETERS, ARGUMENTS, __VA_ARGS__)
-#define ENTRY_OF(MAJOR, LIBRARY, NAME, PARAMETERS, ARGUMENTS, ...)                          \
+// ENTRY(LIBRARY, NAME, PARAMETERS, BODY...): NAME for both majors. BODY has the library's own function as `real`.
+#define ENTRY(LIBRARY, NAME, PARAMETERS, ...)          \
+  ENTRY_OF(12, LIBRARY, NAME, PARAMETERS, __VA_ARGS__) \
+  ENTRY_OF(13, LIBRARY, NAME, PARAMETERS, __VA_ARGS__)
+#define ENTRY_OF(MAJOR, LIBRARY, NAME, PARAMETERS, ...)                                     \
   extern "C" __attribute__((visibility("default"))) int pgtune_##MAJOR##_##NAME PARAMETERS; \
   int pgtune_##MAJOR##_##NAME PARAMETERS {                                                  \
     static constinit RealFunction function("lib" #LIBRARY ".so." #MAJOR, #NAME);            \
     auto* const real = function.get<int PARAMETERS>();                                      \
     if (real == nullptr) return kNotInitialized;                                            \
-    const Recorded recorded(Major::k##MAJOR, __VA_ARGS__);                                  \
-    return recorded.answered() ? recorded.status() : real ARGUMENTS;                        \
+    [[maybe_unused]] constexpr Major major = Major::k##MAJOR;                               \
+    __VA_ARGS__                                                                             \
   }                                                                                         \
   asm(".symver pgtune_" #MAJOR "_" #NAME ", " #NAME "@lib" #LIBRARY ".so." #MAJOR);
 
+// Recorded, and perhaps answered: WHAT follows the major in Recorded's constructor.
+#define RECORDED_ENTRY(LIBRARY, NAME, PARAMETERS, ARGUMENTS, ...)               \
+  ENTRY(LIBRARY, NAME, PARAMETERS, const Recorded recorded(major, __VA_ARGS__); \
+        return recorded.answered() ? recorded.status() : real ARGUMENTS;)
+
+// THEN is done where the library's function succeeds.
+#define AFTER_ENTRY(LIBRARY, NAME, PARAMETERS, ARGUMENTS, THEN)                                                    \
+  ENTRY(LIBRARY, NAME, PARAMETERS, const int status = real ARGUMENTS; if (recording() && status == kSuccess) THEN; \
+        return status;)
+
 #define BLAS_ENTRY(NAME, PARAMETERS, ARGUMENTS, ...) \
-  ENTRY(cublas, NAME, PARAMETERS, ARGUMENTS, BlasArguments{__VA_ARGS__})
+  RECORDED_ENTRY(cublas, NAME, PARAMETERS, ARGUMENTS, BlasArguments{__VA_ARGS__})
+
+// Sizes of 32 and of 64 bits.
+#define OF_BOTH(MACRO, NAME, ...) \
+  MACRO(NAME, int __VA_OPT__(, ) __VA_ARGS__) MACRO(NAME##_64, std::int64_t __VA_OPT__(, ) __VA_ARGS__)
 
 #define ARGUMENTS_OF_ALL                                                                                              \
   .handle = handle, .op_a = op_a, .op_b = op_b, .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .a = a, .b = b, \
@@ -105,16 +118,11 @@ class Recorded {
               const void* b, INT ldb, const void* beta, void* c, INT ldc),                                       \
              (handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc), .call = CALL, ARGUMENTS_OF_ALL, \
              .type_a = TYPE, .type_b = TYPE, .type_c = TYPE, .compute = COMPUTE, .lda = lda, .ldb = ldb, .ldc = ldc)
-GEMM(cublasSgemm_v2, int, Call::kSgemm, kR32F, kCompute32F)
-GEMM(cublasSgemm_v2_64, std::int64_t, Call::kSgemm, kR32F, kCompute32F)
-GEMM(cublasDgemm_v2, int, Call::kDgemm, kR64F, kCompute64F)
-GEMM(cublasDgemm_v2_64, std::int64_t, Call::kDgemm, kR64F, kCompute64F)
-GEMM(cublasCgemm_v2, int, Call::kCgemm, kC32F, kCompute32F)
-GEMM(cublasCgemm_v2_64, std::int64_t, Call::kCgemm, kC32F, kCompute32F)
-GEMM(cublasZgemm_v2, int, Call::kZgemm, kC64F, kCompute64F)
-GEMM(cublasZgemm_v2_64, std::int64_t, Call::kZgemm, kC64F, kCompute64F)
-GEMM(cublasHgemm, int, Call::kHgemm, kR16F, kCompute16F)
-GEMM(cublasHgemm_64, std::int64_t, Call::kHgemm, kR16F, kCompute16F)
+OF_BOTH(GEMM, cublasSgemm_v2, Call::kSgemm, kR32F, kCompute32F)
+OF_BOTH(GEMM, cublasDgemm_v2, Call::kDgemm, kR64F, kCompute64F)
+OF_BOTH(GEMM, cublasCgemm_v2, Call::kCgemm, kC32F, kCompute32F)
+OF_BOTH(GEMM, cublasZgemm_v2, Call::kZgemm, kC64F, kCompute64F)
+OF_BOTH(GEMM, cublasHgemm, Call::kHgemm, kR16F, kCompute16F)
 
 #define GEMM_EX(NAME, INT)                                                                                            \
   BLAS_ENTRY(                                                                                                         \
@@ -124,8 +132,7 @@ GEMM(cublasHgemm_64, std::int64_t, Call::kHgemm, kR16F, kCompute16F)
       (handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, compute, algo),      \
       .call = Call::kGemmEx, ARGUMENTS_OF_ALL, .type_a = type_a, .type_b = type_b, .type_c = type_c,                  \
       .compute = compute, .lda = lda, .ldb = ldb, .ldc = ldc)
-GEMM_EX(cublasGemmEx, int)
-GEMM_EX(cublasGemmEx_64, std::int64_t)
+OF_BOTH(GEMM_EX, cublasGemmEx)
 
 #define SGEMM_EX(NAME, INT)                                                                                         \
   BLAS_ENTRY(NAME,                                                                                                  \
@@ -134,8 +141,7 @@ GEMM_EX(cublasGemmEx_64, std::int64_t)
              (handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc),            \
              .call = Call::kGemmEx, ARGUMENTS_OF_ALL, .type_a = type_a, .type_b = type_b, .type_c = type_c,         \
              .lda = lda, .ldb = ldb, .ldc = ldc)
-SGEMM_EX(cublasSgemmEx, int)
-SGEMM_EX(cublasSgemmEx_64, std::int64_t)
+OF_BOTH(SGEMM_EX, cublasSgemmEx)
 
 #define STRIDED(NAME, INT, CALL, TYPE, COMPUTE)                                                                       \
   BLAS_ENTRY(NAME,                                                                                                    \
@@ -146,16 +152,11 @@ SGEMM_EX(cublasSgemmEx_64, std::int64_t)
              .call = CALL, ARGUMENTS_OF_ALL, .type_a = TYPE, .type_b = TYPE, .type_c = TYPE, .compute = COMPUTE,      \
              .lda = lda, .ldb = ldb, .ldc = ldc, .stride_a = stride_a, .stride_b = stride_b, .stride_c = stride_c,    \
              .batch = batch)
-STRIDED(cublasSgemmStridedBatched, int, Call::kSgemmStridedBatched, kR32F, kCompute32F)
-STRIDED(cublasSgemmStridedBatched_64, std::int64_t, Call::kSgemmStridedBatched, kR32F, kCompute32F)
-STRIDED(cublasDgemmStridedBatched, int, Call::kStridedBatched, kR64F, kCompute64F)
-STRIDED(cublasDgemmStridedBatched_64, std::int64_t, Call::kStridedBatched, kR64F, kCompute64F)
-STRIDED(cublasCgemmStridedBatched, int, Call::kStridedBatched, kC32F, kCompute32F)
-STRIDED(cublasCgemmStridedBatched_64, std::int64_t, Call::kStridedBatched, kC32F, kCompute32F)
-STRIDED(cublasZgemmStridedBatched, int, Call::kStridedBatched, kC64F, kCompute64F)
-STRIDED(cublasZgemmStridedBatched_64, std::int64_t, Call::kStridedBatched, kC64F, kCompute64F)
-STRIDED(cublasHgemmStridedBatched, int, Call::kStridedBatched, kR16F, kCompute16F)
-STRIDED(cublasHgemmStridedBatched_64, std::int64_t, Call::kStridedBatched, kR16F, kCompute16F)
+OF_BOTH(STRIDED, cublasSgemmStridedBatched, Call::kSgemmStridedBatched, kR32F, kCompute32F)
+OF_BOTH(STRIDED, cublasDgemmStridedBatched, Call::kStridedBatched, kR64F, kCompute64F)
+OF_BOTH(STRIDED, cublasCgemmStridedBatched, Call::kStridedBatched, kC32F, kCompute32F)
+OF_BOTH(STRIDED, cublasZgemmStridedBatched, Call::kStridedBatched, kC64F, kCompute64F)
+OF_BOTH(STRIDED, cublasHgemmStridedBatched, Call::kStridedBatched, kR16F, kCompute16F)
 
 #define STRIDED_EX(NAME, INT)                                                                                          \
   BLAS_ENTRY(NAME,                                                                                                     \
@@ -167,8 +168,7 @@ STRIDED(cublasHgemmStridedBatched_64, std::int64_t, Call::kStridedBatched, kR16F
              .call = Call::kGemmStridedBatchedEx, ARGUMENTS_OF_ALL, .type_a = type_a, .type_b = type_b,                \
              .type_c = type_c, .compute = compute, .lda = lda, .ldb = ldb, .ldc = ldc, .stride_a = stride_a,           \
              .stride_b = stride_b, .stride_c = stride_c, .batch = batch)
-STRIDED_EX(cublasGemmStridedBatchedEx, int)
-STRIDED_EX(cublasGemmStridedBatchedEx_64, std::int64_t)
+OF_BOTH(STRIDED_EX, cublasGemmStridedBatchedEx)
 
 // Pointers of each matrix: recorded, though pgtune has no such problem.
 #define BATCHED(NAME, INT, TYPE, COMPUTE)                                                                        \
@@ -178,16 +178,11 @@ STRIDED_EX(cublasGemmStridedBatchedEx_64, std::int64_t)
              (handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, batch), .call = Call::kBatched,  \
              ARGUMENTS_OF_ALL, .type_a = TYPE, .type_b = TYPE, .type_c = TYPE, .compute = COMPUTE, .lda = lda,   \
              .ldb = ldb, .ldc = ldc, .batch = batch)
-BATCHED(cublasSgemmBatched, int, kR32F, kCompute32F)
-BATCHED(cublasSgemmBatched_64, std::int64_t, kR32F, kCompute32F)
-BATCHED(cublasDgemmBatched, int, kR64F, kCompute64F)
-BATCHED(cublasDgemmBatched_64, std::int64_t, kR64F, kCompute64F)
-BATCHED(cublasCgemmBatched, int, kC32F, kCompute32F)
-BATCHED(cublasCgemmBatched_64, std::int64_t, kC32F, kCompute32F)
-BATCHED(cublasZgemmBatched, int, kC64F, kCompute64F)
-BATCHED(cublasZgemmBatched_64, std::int64_t, kC64F, kCompute64F)
-BATCHED(cublasHgemmBatched, int, kR16F, kCompute16F)
-BATCHED(cublasHgemmBatched_64, std::int64_t, kR16F, kCompute16F)
+OF_BOTH(BATCHED, cublasSgemmBatched, kR32F, kCompute32F)
+OF_BOTH(BATCHED, cublasDgemmBatched, kR64F, kCompute64F)
+OF_BOTH(BATCHED, cublasCgemmBatched, kC32F, kCompute32F)
+OF_BOTH(BATCHED, cublasZgemmBatched, kC64F, kCompute64F)
+OF_BOTH(BATCHED, cublasHgemmBatched, kR16F, kCompute16F)
 
 #define BATCHED_EX(NAME, INT)                                                                                       \
   BLAS_ENTRY(NAME,                                                                                                  \
@@ -198,8 +193,7 @@ BATCHED(cublasHgemmBatched_64, std::int64_t, kR16F, kCompute16F)
               compute, algo),                                                                                       \
              .call = Call::kBatched, ARGUMENTS_OF_ALL, .type_a = type_a, .type_b = type_b, .type_c = type_c,        \
              .compute = compute, .lda = lda, .ldb = ldb, .ldc = ldc, .batch = batch)
-BATCHED_EX(cublasGemmBatchedEx, int)
-BATCHED_EX(cublasGemmBatchedEx_64, std::int64_t)
+OF_BOTH(BATCHED_EX, cublasGemmBatchedEx)
 
 // Many shapes in one call: only counted.
 #define GROUPED(NAME, INT, TYPE, COMPUTE)                                                                          \
@@ -210,10 +204,8 @@ BATCHED_EX(cublasGemmBatchedEx_64, std::int64_t)
              (handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, groups, sizes),                    \
              .call = Call::kGrouped, .handle = handle, .type_a = TYPE, .type_b = TYPE, .type_c = TYPE,             \
              .compute = COMPUTE, .batch = groups)
-GROUPED(cublasSgemmGroupedBatched, int, kR32F, kCompute32F)
-GROUPED(cublasSgemmGroupedBatched_64, std::int64_t, kR32F, kCompute32F)
-GROUPED(cublasDgemmGroupedBatched, int, kR64F, kCompute64F)
-GROUPED(cublasDgemmGroupedBatched_64, std::int64_t, kR64F, kCompute64F)
+OF_BOTH(GROUPED, cublasSgemmGroupedBatched, kR32F, kCompute32F)
+OF_BOTH(GROUPED, cublasDgemmGroupedBatched, kR64F, kCompute64F)
 
 #define GROUPED_EX(NAME, INT)                                                                                     \
   BLAS_ENTRY(                                                                                                     \
@@ -225,34 +217,16 @@ GROUPED(cublasDgemmGroupedBatched_64, std::int64_t, kR64F, kCompute64F)
        compute),                                                                                                  \
       .call = Call::kGrouped, .handle = handle, .type_a = type_a, .type_b = type_b, .type_c = type_c,             \
       .compute = compute, .batch = groups)
-GROUPED_EX(cublasGemmGroupedBatchedEx, int)
-GROUPED_EX(cublasGemmGroupedBatchedEx_64, std::int64_t)
+OF_BOTH(GROUPED_EX, cublasGemmGroupedBatchedEx)
 
-ENTRY(cublasLt, cublasLtMatmul,
-      (Handle handle, const void* desc, const void* alpha, const void* a, const void* a_layout, const void* b,
-       const void* b_layout, const void* beta, const void* c, const void* c_layout, void* d, const void* d_layout,
-       const void* algo, void* workspace, std::size_t workspace_bytes, Stream stream),
-      (handle, desc, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout, algo, workspace, workspace_bytes,
-       stream),
-      LtArguments{desc, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout},
-      Workspace{workspace, workspace_bytes}, stream)
-
-// AFTER_ENTRY(LIBRARY, NAME, PARAMETERS, ARGUMENTS, THEN): the library's function, and if it succeeds, THEN.
-#define AFTER_ENTRY(LIBRARY, NAME, PARAMETERS, ARGUMENTS, THEN)  \
-  AFTER_ENTRY_OF(12, LIBRARY, NAME, PARAMETERS, ARGUMENTS, THEN) \
-  AFTER_ENTRY_OF(13, LIBRARY, NAME, PARAMETERS, ARGUMENTS, THEN)
-#define AFTER_ENTRY_OF(MAJOR, LIBRARY, NAME, PARAMETERS, ARGUMENTS, THEN)                   \
-  extern "C" __attribute__((visibility("default"))) int pgtune_##MAJOR##_##NAME PARAMETERS; \
-  int pgtune_##MAJOR##_##NAME PARAMETERS {                                                  \
-    static constinit RealFunction function("lib" #LIBRARY ".so." #MAJOR, #NAME);            \
-    auto* const real = function.get<int PARAMETERS>();                                      \
-    if (real == nullptr) return kNotInitialized;                                            \
-    [[maybe_unused]] constexpr Major major = Major::k##MAJOR;                               \
-    const int status = real ARGUMENTS;                                                      \
-    if (recording() && status == kSuccess) THEN;                                            \
-    return status;                                                                          \
-  }                                                                                         \
-  asm(".symver pgtune_" #MAJOR "_" #NAME ", " #NAME "@lib" #LIBRARY ".so." #MAJOR);
+RECORDED_ENTRY(cublasLt, cublasLtMatmul,
+               (Handle handle, const void* desc, const void* alpha, const void* a, const void* a_layout, const void* b,
+                const void* b_layout, const void* beta, const void* c, const void* c_layout, void* d,
+                const void* d_layout, const void* algo, void* workspace, std::size_t workspace_bytes, Stream stream),
+               (handle, desc, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout, algo, workspace,
+                workspace_bytes, stream),
+               LtArguments{desc, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout},
+               Workspace{workspace, workspace_bytes}, stream)
 
 // What a program gives to its handles. cublasSetStream goes back to cuBLAS's own workspace.
 AFTER_ENTRY(cublas, cublasCreate_v2, (Handle * handle), (handle), (mark_called(major), set_workspace(*handle, {})))
