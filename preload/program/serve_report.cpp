@@ -100,6 +100,9 @@ std::vector<std::string> unseen_report(const RecordedGemms& recorded) {
     lines.push_back(
         fmt::format("Not seen: {}, loaded and never called by name. JAX, for one, looks its functions up by dlsym.",
                     fmt::join(libraries, ", ")));
+  if (recorded.lost_calls > 0)
+    lines.push_back(fmt::format("Not seen: {} calls of more problems than a process can record.",
+                                count_text(static_cast<std::int64_t>(recorded.lost_calls))));
   std::uint64_t captured = 0, replayed = 0;
   for (const RecordedGemm& gemm : recorded.gemms) captured += gemm.captured_calls, replayed += gemm.replayed_calls;
   if (captured > 0 && replayed == 0)

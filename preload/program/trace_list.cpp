@@ -147,9 +147,6 @@ TraceList trace_list(const RecordedGemms& recorded, const std::string& program, 
       program, count_text(static_cast<std::int64_t>(list.calls)), recorded.processes,
       recorded.processes == 1 ? "process" : "processes");
   for (const std::string& line : unseen_report(recorded)) list.text += "# " + line + "\n";
-  if (recorded.lost_calls > 0)
-    list.text += fmt::format("# {} calls of more shapes than a process can record are missing.\n",
-                             count_text(static_cast<std::int64_t>(recorded.lost_calls)));
   list.text += families_text(lines, all_s) + searched;
   if (left_out > 0)
     list.text += fmt::format("# {} more shapes, {} (--top).\n", left_out, share_text(left_out_s / all_s));

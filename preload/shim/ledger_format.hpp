@@ -11,7 +11,7 @@
 namespace pgtune::preload {
 
 inline constexpr std::uint64_t kLedgerMagic = 0x31'52'45'47'44'45'4C'50U;  // "PLEDGER1"
-inline constexpr std::uint32_t kSlots = 1U << 14U;
+inline constexpr std::uint32_t kSlots = 1U << 16U;
 inline constexpr std::uint32_t kSamples = 16;
 
 enum SlotState : std::uint32_t { kEmpty, kClaimed, kReady };

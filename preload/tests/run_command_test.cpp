@@ -128,7 +128,7 @@ TEST(RunTrace, LosesNothingWhenTheProgramIsKilled) {
 
 TEST(RunTrace, CountsWhatItCannotRecord) {
   const std::string list = trace({fake("cublas_user13"), "many"}, {}, "3").list;
-  EXPECT_THAT(list, AllOf(HasSubstr("calls of more shapes than a process can record are missing"),
+  EXPECT_THAT(list, AllOf(HasSubstr("calls of more problems than a process can record"),
                           HasSubstr("more shapes, 100.0 % (--top)")));
 }
 

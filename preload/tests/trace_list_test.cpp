@@ -52,8 +52,8 @@ TEST(TraceLists, HaveTheHeaviestShapeFirst) {
       list.text,
       "# GEMMs that 'serve' asked of cuBLAS, from `pgtune run --trace`; shares are of their GPU time.\n"
       "# 70 calls in 2 processes.\n"
+      "# Not seen: 5 calls of more problems than a process can record.\n"
       "# Calls in CUDA graphs count once, at capture: no launch of these graphs was seen.\n"
-      "# 5 calls of more shapes than a process can record are missing.\n"
       "128x512x256 bf16 nt lda 320 beta 1 weight 72.73  # 72.7 %  30 calls and 10 captured, cublasGemmEx\n"
       "64x512x256 bf16 nt                 weight 18.18  # 18.2 %  20 calls, 2 us each, cublasGemmEx\n"
       "# Not searched:\n"
