@@ -201,7 +201,8 @@ CallableHeader sample_export(std::size_t limit) {
   for (const ExportedEntry& entry : content.entries) dtypes.push_back(entry.problem.dtype);
   std::sort(dtypes.begin(), dtypes.end());
   dtypes.erase(std::unique(dtypes.begin(), dtypes.end()), dtypes.end());
-  for (const Dtype dtype : dtypes) content.losses.push_back({dtype, true, 1.5, 20, 12, 0.012, 0.05});
+  for (const Dtype dtype : dtypes)
+    content.losses.push_back({dtype, true, 1.5, 20, 12, dtype == Dtype::kBf16 ? 0.012 : 0.02, 0.05});
   return content;
 }
 
