@@ -57,6 +57,7 @@ TEST_F(FamilyCommand, ADryRunTellsClassesAndTime) {
               AllOf(HasSubstr("1..96x256x256 f32 nn\n"), HasSubstr("\nanchors   M of 1, 8, 96: 24 variants each\n"),
                     HasSubstr("\nclasses   "), HasSubstr("\ntime      about ")));
   EXPECT_EQ(requests("trial"), 0);
+  EXPECT_THAT(result.err, Not(HasSubstr("Learning"))) << "what ships is fitted, and no search is of this template yet";
   const json plan = json::parse(family({"--dry-run", "--json"}).out);
   EXPECT_EQ(plan.at("anchors"), (json::array({1, 8, 96})));
   EXPECT_EQ(plan.at("class_tops").back(), 96);

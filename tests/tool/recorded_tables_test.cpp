@@ -41,6 +41,19 @@ TEST(RecordedTables, OfATemplateThatIsNotAtHandHoldTheNewestTrialsOfAllSessions)
   EXPECT_EQ(table.table.best_s(), half_s);
 }
 
+TEST(KnownTemplates, NewIsOneWhoseNameNoneThatShipsHas) {
+  const Catalogue catalogue;
+  KnownTemplates templates{catalogue};
+  space::TemplateDefinition definition = catalogue.load("sgemm_simt");
+  definition.content_hash = "another";
+  templates.add(definition);
+  EXPECT_FALSE(templates.is_new("sgemm_simt"));
+  EXPECT_EQ(templates.find("sgemm_simt")->content_hash, "another");
+  definition.name = "mine";
+  templates.add(definition);
+  EXPECT_TRUE(templates.is_new("mine"));
+}
+
 TEST(RecordedTables, SayWhatIsInPresets) {
   const KnownTemplates templates{Catalogue()};
   const db::Database database =

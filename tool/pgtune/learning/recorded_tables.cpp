@@ -22,6 +22,7 @@ KnownTemplates::KnownTemplates(const Catalogue& catalogue) {
 void KnownTemplates::add(const space::TemplateDefinition& definition) {
   // A template with the same content may lack its preset here, which would change the model of the same searches.
   const space::TemplateDefinition* const known = find(definition.name);
+  if (known == nullptr) new_names_.insert(definition.name);
   if (known == nullptr || known->content_hash != definition.content_hash)
     by_name_.insert_or_assign(definition.name, definition);
 }

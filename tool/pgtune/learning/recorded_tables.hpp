@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,9 +31,12 @@ class KnownTemplates {
   [[nodiscard]] const space::TemplateDefinition* find(const std::string& name) const;
   /// By name.
   [[nodiscard]] const std::map<std::string, space::TemplateDefinition>& all() const { return by_name_; }
+  /// Whether no recording can be of this template: it was added, and pgtune ships none of its name.
+  [[nodiscard]] bool is_new(const std::string& name) const { return new_names_.count(name) != 0; }
 
  private:
   std::map<std::string, space::TemplateDefinition> by_name_;
+  std::set<std::string> new_names_;
 };
 
 struct ForeignTable;

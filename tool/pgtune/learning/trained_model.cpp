@@ -95,8 +95,8 @@ OwnSearches all_searches(const fs::path& path) {
   return own;
 }
 
-/// Names a model's file by everything it is made of: the recordings, the unbiased tables, the templates, whose JSON
-/// gives the features, and the searches of the user's database.
+/// Names a model's file by everything it is made of: the recordings, the unbiased tables, the templates that these or
+/// the searches of the user's database may be of, whose JSON gives the features, and those searches.
 std::string file_of(const Kind& kind, const KnownTemplates& templates, const Sessions& own) {
   std::string parts = fmt::format("{} {}\n", kind.name, kModelVersion);
   static const std::string recordings = [] {
@@ -108,8 +108,10 @@ std::string file_of(const Kind& kind, const KnownTemplates& templates, const Ses
     return hashes;
   }();
   parts += recordings;
-  for (const auto& [name, definition] : templates.all())
-    parts += fmt::format("{} {} {}\n", name, definition.content_hash, definition.preset_hash);
+  for (const auto& [name, definition] : templates.all()) {
+    if (!own.empty() || !templates.is_new(name))
+      parts += fmt::format("{} {} {}\n", name, definition.content_hash, definition.preset_hash);
+  }
   std::vector<std::string> sessions;
   for (const db::SessionRow& row : own) sessions.push_back(row.uid + ' ' + row.finished_at);
   std::sort(sessions.begin(), sessions.end());
