@@ -189,6 +189,9 @@ def check_commands(source, program, worker, few):
             if words[0] == "search":
                 limits = ("--budget", "--total", "--variants")
                 words = [w for i, w in enumerate(words) if w not in limits and (i == 0 or words[i - 1] not in limits)] + ["--variants", "3"]
+                # Nor is each M of a long range, nor a model fitted to the searches before it.
+                if any(w.startswith("1..") for w in words):
+                    words = [re.sub(r"^1\.\.\d+x", "1..64x", w) for w in words] + ["--db", "range.db"]
                 # A model would be fitted anew after every few searches, half of what these commands take.
                 if "--strategy" not in words and "--effort" not in words:
                     words += ["--strategy", "guided"]
