@@ -28,7 +28,7 @@ std::string wall_text(const char* what, const std::vector<double>& times_s) {
 struct Shape {
   double time_s = 0;                      ///< of all calls without
   std::vector<double> without_s, with_s;  ///< samples of single calls
-  std::string fate;                       ///< "served", or why most calls were not
+  const char* by = "cuBLAS";              ///< whose kernels answered most calls
 };
 
 std::vector<std::pair<std::string, Shape>> shapes_of(const Compared& compared, bool tf32) {
@@ -41,9 +41,7 @@ std::vector<std::pair<std::string, Shape>> shapes_of(const Compared& compared, b
   for (const RecordedGemm& gemm : compared.with.gemms) {
     Shape& shape = shapes[title_of(gemm.key, tf32)];
     shape.with_s.insert(shape.with_s.end(), gemm.samples_s.begin(), gemm.samples_s.end());
-    shape.fate = 2 * gemm.served_calls <= gemm.all_calls() ? refusal_text(gemm, tf32)
-                 : gemm.is_of_family                       ? "served by a family"
-                                                           : "served";
+    if (2 * gemm.served_calls > gemm.all_calls()) shape.by = gemm.is_of_family ? "a family" : "pgtune";
   }
   std::vector<std::pair<std::string, Shape>> sorted(shapes.begin(), shapes.end());
   std::stable_sort(sorted.begin(), sorted.end(),
@@ -52,11 +50,8 @@ std::vector<std::pair<std::string, Shape>> shapes_of(const Compared& compared, b
 }
 
 std::string shapes_text(const Compared& compared, bool tf32) {
-  TextTable table({{"shape"},
-                   {"share", Align::kRight},
-                   {"without us", Align::kRight},
-                   {"with us", Align::kRight},
-                   {"calls", Align::kLeft, Wrap::kWords}});
+  TextTable table(
+      {{"shape"}, {"share", Align::kRight}, {"without us", Align::kRight}, {"with us", Align::kRight}, {"by"}});
   const auto us = [](const std::vector<double>& samples_s) {
     return samples_s.empty() ? "-" : fmt::format("{:.2f}", stats::median(samples_s) * 1e6);
   };
@@ -65,7 +60,7 @@ std::string shapes_text(const Compared& compared, bool tf32) {
   for (std::size_t i = 0; i < std::min(shapes.size(), kMostShapes); ++i) {
     const auto& [title, shape] = shapes[i];
     table.add_row({title, all_s > 0 ? fmt::format("{:.1f} %", shape.time_s / all_s * 100) : "-", us(shape.without_s),
-                   us(shape.with_s), shape.fate});
+                   us(shape.with_s), shape.by});
   }
   std::string text = table.empty() ? "" : "\n" + table.text();
   if (shapes.size() > kMostShapes) text += fmt::format("... and {} more shapes\n", shapes.size() - kMostShapes);

@@ -37,13 +37,6 @@ bool any_wrong(const RecordedGemms& recorded) {
                      [](const RecordedGemm& gemm) { return gemm.wrong_calls > 0; });
 }
 
-std::string refusal_text(const RecordedGemm& gemm, bool tf32) {
-  const auto refusals = refusals_of(gemm, tf32);
-  const auto most = std::max_element(refusals.begin(), refusals.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == refusals.end() ? "" : preload::kRefusalTexts[static_cast<std::size_t>(most->first)];
-}
-
 std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32) {
   if (recorded.gemms.empty()) return unseen_report(recorded);
   struct Sum {

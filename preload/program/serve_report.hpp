@@ -9,11 +9,9 @@
 
 namespace pgtune::tool {
 
-/// The reason for most of the key's calls that were not served; empty: all were. `tf32`: see preload::arithmetic_of().
-[[nodiscard]] std::string refusal_text(const RecordedGemm& gemm, bool tf32);
 /// Whether a check found a wrong result.
 [[nodiscard]] bool any_wrong(const RecordedGemms& recorded);
-/// Lines for people.
+/// Lines for people. `tf32`: see preload::arithmetic_of().
 [[nodiscard]] std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32);
 /// What the program may have computed that was not recorded, as such lines.
 [[nodiscard]] std::vector<std::string> unseen_report(const RecordedGemms& recorded);

@@ -36,7 +36,7 @@ TEST_F(SearchTest, PrintsTheBestAgainstTheBaseline) {
   const Finished verbose = search({"-v"});
   EXPECT_THAT(verbose.err, HasSubstr("database  " + database()));
   EXPECT_THAT(verbose.out, AllOf(::testing::StartsWith(result.out), HasSubstr("x cuBLASLt best"),
-                                        HasSubstr("12 points in the space, 10 to try here")));
+                                 HasSubstr("12 points in the space, 10 to try here")));
 }
 
 TEST_F(SearchTest, PrintedCommandsRepeatTheDatabaseThatWasGiven) {
