@@ -57,11 +57,13 @@
 #if COPY == LABEL_cp_async
 #include "device/mainloop/wgmma_copy_producer.cuh"
 #endif
+#ifndef PGTUNE_SEPARATE_MODULES
 #if DECOMPOSITION != LABEL_data_parallel
 #include "device/scheduler/clear_flags.cuh"
 #endif
 #if PREPARES
 #include "device/copy/wgmma_prepare.cuh"
+#endif
 #endif
 
 namespace {

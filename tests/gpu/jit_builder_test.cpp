@@ -89,6 +89,30 @@ TEST_F(BuilderTest, SecondBuildComesFromTheCache) {
   EXPECT_EQ(second.build, expected);
 }
 
+TEST_F(BuilderTest, AModuleOfItsOwnIsBuiltOnceForAllThatShareIt) {
+  auto request = request_of(
+      "#ifndef PGTUNE_SEPARATE_MODULES\n#include \"fill.cuh\"\n#endif\n"
+      "extern \"C\" __global__ void add(float* x) { *x += BM; }\n",
+      {{"BM", "1"}, {"VALUE", "3"}}, {{"fill.cuh", "extern \"C\" __global__ void fill(float* x) { *x = VALUE; }\n"}});
+  request.calls = {{"fill", {{"pointer", 8}}}, {"add", {{"pointer", 8}}}};
+  const auto whole = must_build(request);
+  EXPECT_TRUE(whole.build.modules.empty());
+
+  request.modules = {{"fill", "fill.cuh", {{"VALUE", "3"}}}};
+  const auto first = must_build(request);
+  request.defines[0].value = "2";
+  const auto second = must_build(request);
+  ASSERT_EQ(first.build.modules.size(), 1U);
+  EXPECT_EQ(first.build.modules, second.build.modules);
+  EXPECT_FALSE(second.build.cached) << "its own kernel";
+  EXPECT_NE(first.build.cubin_path, second.build.cubin_path);
+  EXPECT_NE(first.build.cubin_path, whole.build.cubin_path);
+  EXPECT_TRUE(must_build(request).build.cached);
+
+  request.modules.front().defines.clear();
+  EXPECT_THAT(failure_of(request), HasSubstr("VALUE")) << "it reads what it was not given";
+}
+
 TEST_F(BuilderTest, WhateverChangesTheCubinChangesTheKey) {
   auto base = request_of("#include \"value.cuh\"\nextern \"C\" __global__ void f(int* p) { *p = VALUE + BM; }",
                          {{"BM", "1"}, {"BN", "2"}}, {{"value.cuh", "#define VALUE 1\n"}});

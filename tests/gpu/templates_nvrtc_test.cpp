@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every template, shipped or kept in the tests, through NVRTC: its default variant and the extremes of each parameter,
 // for an Ampere and a Hopper target. Needs no GPU.
+#include <elf.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
@@ -26,6 +28,7 @@
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/template/template_definition.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -202,6 +205,65 @@ TEST_P(TemplatesNvrtc, EveryDtypeAndOutputCompiles) {
   for (const Problem& types : types_of(definition_)) {
     const auto [problem, variants] = large("nt", types);
     build_usual(variants, problem);
+  }
+}
+
+/// The machine code of a kernel, from its section of the ELF file.
+std::string machine_code(const std::string& cubin_path, const std::string& symbol) {
+  const auto elf = read_file(cubin_path);
+  Elf64_Ehdr header;
+  if (!elf || elf->size() < sizeof header) return {};
+  std::memcpy(&header, elf->data(), sizeof header);
+  std::vector<Elf64_Shdr> sections(header.e_shnum);
+  std::memcpy(sections.data(), elf->data() + header.e_shoff, sections.size() * sizeof(Elf64_Shdr));
+  for (const Elf64_Shdr& section : sections) {
+    const char* const name = elf->data() + sections[header.e_shstrndx].sh_offset + section.sh_name;
+    if (name == ".text." + symbol) return elf->substr(section.sh_offset, section.sh_size);
+  }
+  return {};
+}
+
+TEST_P(TemplatesNvrtc, KernelsInModulesOfTheirOwnAreWhatTheyAreInTheWhole) {
+  std::set<std::string> seen;
+  for (const Problem& types : types_of(definition_)) {
+    for (const char* layout : {"nn", "tt"}) {
+      const auto [problem, variants] = ragged(layout, types);
+      const auto add = [&](const Variant& variant) {
+        const auto plan = space::make_launch_plan(definition_, variant, problem, device_);
+        const auto defines = space::make_defines(definition_, variant, problem, device_);
+        ASSERT_TRUE(plan && defines) << variant.key();
+        protocol::BuildRequest request{1, variant, definition_.source, *defines, GetParam().architecture};
+        request.calls = kernel_calls(*plan);
+        request.modules = space::separate_modules(definition_, request.calls, *defines);
+        std::string what;
+        for (const KernelModule& module : request.modules) {
+          what += module.symbol;
+          for (const Define& define : module.defines) what += " " + define.name + "=" + define.value;
+        }
+        if (what.empty() || !seen.insert(what).second) return;
+        const auto apart = builder_.build(request);
+        const BuildInfo whole = must_build(variant, problem);
+        ASSERT_TRUE(apart && apart->outcome.kind == OutcomeKind::kOk) << variant.key();
+        ASSERT_EQ(apart->build.modules.size(), request.modules.size());
+        for (const KernelCall& call : request.calls) {
+          const auto place = std::find_if(request.modules.begin(), request.modules.end(),
+                                          [&](const KernelModule& module) { return module.symbol == call.symbol; });
+          const std::string& path =
+              place == request.modules.end()
+                  ? apart->build.cubin_path
+                  : apart->build.modules[static_cast<std::size_t>(place - request.modules.begin())].cubin_path;
+          EXPECT_FALSE(machine_code(path, call.symbol).empty()) << call.symbol;
+          EXPECT_EQ(machine_code(path, call.symbol), machine_code(whole.cubin_path, call.symbol))
+              << call.symbol << " of " << variant.key() << " reads a define that its module does not have";
+        }
+      };
+      for (const Variant& variant : extreme_variants(definition_, variants, kMaxExtremes)) add(variant);
+    }
+  }
+  if (seen.empty()) GTEST_SKIP() << "no variant is legal here, or all are of one kernel";
+  for (const space::KernelSpec& kernel : definition_.kernels) {
+    const auto has_symbol = [&](const std::string& what) { return what.find(kernel.symbol) != std::string::npos; };
+    if (kernel.module) EXPECT_TRUE(std::any_of(seen.begin(), seen.end(), has_symbol)) << kernel.symbol;
   }
 }
 

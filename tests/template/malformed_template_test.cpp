@@ -44,6 +44,14 @@ INSTANTIATE_TEST_SUITE_P(
                       Edit{"/kernels", "[]", "kernels: ", "the list is empty"},
                       Edit{"/kernels", "", "the field 'kernels' is missing", ""}));
 
+INSTANTIATE_TEST_SUITE_P(
+    Modules, Malformed,
+    ::testing::Values(Edit{"/kernels/0/module", R"({"defines": []})", "kernels[0].module: ", "'header' is missing"},
+                      Edit{"/kernels/0/module", R"({"header": "device/none.cuh", "defines": []})",
+                           "the module of kernel", "does not include \"device/none.cuh\""},
+                      Edit{"/kernels/0/module", R"({"header": "device/none.cuh", "defines": ["BQ"]})",
+                           "kernels[0].module.defines[0]: ", "no parameter, derived value or define"}));
+
 INSTANTIATE_TEST_SUITE_P(SumOrders, Malformed,
                          ::testing::Values(Edit{"/sum_order", "{}", "sum_order: ", "'words' is missing"},
                                            Edit{"/sum_order", R"({"words": []})",

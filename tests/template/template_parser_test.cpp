@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/template/sample_template.hpp"
+#include "tuner/space/plan.hpp"
 
 namespace pgtune::space {
 namespace {
@@ -72,6 +73,23 @@ TEST(TemplateParser, WhatOnlyCallersNeedIsReadAndLeavesTheContentHashAsItIs) {
   EXPECT_EQ(definition.kernels[0].co_resident.value().text(), "N > 1");
   EXPECT_FALSE(definition.kernels[1].co_resident);
   EXPECT_EQ(definition.content_hash, before);
+}
+
+TEST(TemplateParser, AKernelsModuleIsReadAndLeavesTheContentHashAsItIs) {
+  const testing::Files files{{"../templates/sample.cu", "#include \"reduce.cuh\"\n"}, {"../templates/reduce.cuh", ""}};
+  json document = sample_json();
+  const auto plain = parse_template(document.dump(), "sample.json", testing::reader(files));
+  document["kernels"][1]["module"] = {{"header", "reduce.cuh"}, {"defines", {"TM", "THREADS", "EDGE"}}};
+  const auto apart = parse_template(document.dump(), "sample.json", testing::reader(files));
+  ASSERT_TRUE(plain && apart) << apart.error().text();
+  EXPECT_FALSE(apart->kernels[0].module);
+  EXPECT_EQ(apart->kernels[1].module->header, "reduce.cuh");
+  EXPECT_EQ(apart->content_hash, plain->content_hash);
+
+  const std::vector<Define> defines{{"BM", "64"}, {"TM", "4"}, {"THREADS", "256"}, {"EDGE", "0"}};
+  const std::vector<KernelModule> expected{{"sample_reduce", "reduce.cuh", {defines.begin() + 1, defines.end()}}};
+  EXPECT_EQ(separate_modules(*apart, {{"sample_main", {}}, {"sample_reduce", {}}}, defines), expected);
+  EXPECT_TRUE(separate_modules(*apart, {{"sample_main", {}}}, defines).empty()) << "it is not launched";
 }
 
 TEST(TemplateParser, AKernelMayBeNamedInCpp) {

@@ -47,7 +47,6 @@ struct DeviceInfo {
   [[nodiscard]] Result<void> validate() const;
 };
 
-/// A compiled variant.
 /// A kernel that a template names by a C++ expression, and what it is called in the cubin.
 struct LoweredName {
   std::string expression, symbol;
@@ -59,6 +58,15 @@ struct LoweredName {
 /// What the cubin calls the kernel that a template calls `name`.
 [[nodiscard]] const std::string& symbol_of(const std::vector<LoweredName>& lowered, const std::string& name);
 
+/// The cubin of a kernel that was built in a module of its own.
+struct ModuleFile {
+  std::string cubin_path, cubin_hash;  ///< as BuildInfo's
+
+  PGTUNE_FIELDS(cubin_path, cubin_hash)
+  friend bool operator==(const ModuleFile&, const ModuleFile&) = default;
+};
+
+/// A compiled variant.
 struct BuildInfo {
   std::string cubin_path;  ///< in the cubin cache
   std::string cubin_hash;  ///< of the cubin's bytes: variants with equal cubins are the same kernel
@@ -70,9 +78,10 @@ struct BuildInfo {
   double compile_s = 0;          ///< NVRTC time; of the first compile when `cached`
   bool cached = false;
   std::vector<LoweredName> lowered = {};  ///< names that are no symbols
+  std::vector<ModuleFile> modules = {};   ///< beside its own
 
   PGTUNE_FIELDS(cubin_path, cubin_hash, key_hash, registers, static_smem_bytes, local_bytes, spill_bytes, compile_s,
-                cached, (lowered, kUnlessDefault))
+                cached, (lowered, kUnlessDefault), (modules, kUnlessDefault))
   friend bool operator==(const BuildInfo&, const BuildInfo&) = default;
   [[nodiscard]] const std::string& symbol_of(const std::string& name) const { return pgtune::symbol_of(lowered, name); }
   /// Errors (database): a number that no compiler gives.

@@ -37,4 +37,17 @@ struct Define {
   friend bool operator==(const Define&, const Define&) = default;
 };
 
+/// A kernel that is built in a module of its own, because it is the same in many variants.
+struct KernelModule {
+  std::string symbol;
+  std::string header;           ///< of the source's headers: it has this kernel
+  std::vector<Define> defines;  ///< all that the header reads
+
+  PGTUNE_FIELDS(symbol, header, defines)
+  friend bool operator==(const KernelModule&, const KernelModule&) = default;
+};
+
+/// Defined where a template's own text is compiled without its KernelModules.
+inline constexpr const char* kSeparateModules = "PGTUNE_SEPARATE_MODULES";
+
 }  // namespace pgtune

@@ -30,12 +30,13 @@ struct BuildRequest {
   Variant variant;
   std::shared_ptr<const TemplateSource> source;
   std::vector<Define> defines;
-  std::string architecture;            ///< NVRTC target, e.g. "sm_90a"
-  std::vector<KernelCall> calls = {};  ///< what its kernels will be launched with: a build that has others fails
+  std::string architecture;                ///< NVRTC target, e.g. "sm_90a"
+  std::vector<KernelCall> calls = {};      ///< what its kernels will be launched with: a build that has others fails
+  std::vector<KernelModule> modules = {};  ///< kernels of `calls` that are built apart from the others
   /// In the variant's place: the operation's own kernels, which a measure worker then finds in the cubin cache.
   std::optional<OperationProblem> reference = {};
 
-  PGTUNE_FIELDS(id, variant, source, defines, architecture, calls, reference)
+  PGTUNE_FIELDS(id, variant, source, defines, architecture, calls, (modules, kUnlessDefault), reference)
 };
 
 struct BuildDone {

@@ -77,4 +77,20 @@ Result<std::vector<Define>> make_defines(const TemplateDefinition& definition, c
   return out;
 }
 
+std::vector<KernelModule> separate_modules(const TemplateDefinition& definition, const std::vector<KernelCall>& calls,
+                                           const std::vector<Define>& defines) {
+  std::vector<KernelModule> out;
+  for (const KernelSpec& kernel : definition.kernels) {
+    const auto has_symbol = [&](const auto& other) { return other.symbol == kernel.symbol; };
+    if (!kernel.module || std::none_of(calls.begin(), calls.end(), has_symbol)) continue;
+    if (std::any_of(out.begin(), out.end(), has_symbol)) continue;  // launched twice
+    const auto& names = kernel.module->defines;
+    KernelModule& module = out.emplace_back(KernelModule{kernel.symbol, kernel.module->header, {}});
+    std::copy_if(defines.begin(), defines.end(), std::back_inserter(module.defines), [&](const Define& define) {
+      return std::find(names.begin(), names.end(), define.name) != names.end();
+    });
+  }
+  return out;
+}
+
 }  // namespace pgtune::space

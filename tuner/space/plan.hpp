@@ -16,6 +16,11 @@ namespace pgtune::space {
 [[nodiscard]] Result<std::vector<Define>> make_defines(const TemplateDefinition& definition, const Variant& variant,
                                                        const Problem& problem, const DeviceInfo& device);
 
+/// Those kernels of `calls` that the template builds in modules of their own, with the `defines` that each reads.
+[[nodiscard]] std::vector<KernelModule> separate_modules(const TemplateDefinition& definition,
+                                                         const std::vector<KernelCall>& calls,
+                                                         const std::vector<Define>& defines);
+
 /// The order in which the variant adds an element's products, by the template's "sum_order". Two variants with the same
 /// name give the same bits, whatever M and wherever a row lies. Empty: there is no such order, or the template names
 /// none. Errors (usage): an expression that fails.

@@ -70,8 +70,15 @@ struct ArgumentSpec {
   std::string scalar;                    ///< kFloat32: "alpha", "beta", or an operation's
 };
 
+/// Where a kernel is that searches build in a module of its own.
+struct ModuleSpec {
+  std::string header;                ///< which the source includes
+  std::vector<std::string> defines;  ///< parameters, derived values and defines that the header reads
+};
+
 struct KernelSpec {
   std::string symbol;
+  std::optional<ModuleSpec> module = {};
   std::optional<Expression> when;  ///< launched only if non-zero; absent: always
   std::vector<Expression> grid, block, cluster;
   std::optional<Expression> dynamic_smem_bytes;

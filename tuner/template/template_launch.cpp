@@ -93,13 +93,18 @@ class LaunchReader {
   }
 
   void kernel(const JsonCursor& cursor) {
-    cursor.expect_fields({"symbol", "when", "grid", "block", "cluster", "dynamic_smem", "programmatic_dependent_launch",
-                          "overlaps_launch_before", "waits_first", "co_resident", "l2_window", "arguments"});
+    cursor.expect_fields({"symbol", "when", "module", "grid", "block", "cluster", "dynamic_smem",
+                          "programmatic_dependent_launch", "overlaps_launch_before", "waits_first", "co_resident",
+                          "l2_window", "arguments"});
     KernelSpec kernel;
     const JsonCursor symbol = cursor.required("symbol");
     kernel.symbol = symbol.string();
     if (!names_kernel(kernel.symbol)) symbol.problem(fmt::format("'{}' cannot be a kernel's name", kernel.symbol));
     if (const auto when = cursor.optional("when")) kernel.when = names_.read(*when, Reach::kProblem);
+    if (const auto module = cursor.optional("module")) {
+      if (!is_identifier(kernel.symbol)) module->problem("only a kernel with an extern \"C\" name has one");
+      kernel.module = this->module(*module);
+    }
     kernel.grid = expressions(cursor.required("grid"), 1, 3);
     kernel.block = expressions(cursor.required("block"), 1, 3);
     if (const auto cluster = cursor.optional("cluster")) kernel.cluster = expressions(*cluster, 1, 3);
@@ -174,6 +179,23 @@ class LaunchReader {
     std::vector<Expression> out;
     for (const JsonCursor& element : cursor.elements(least, most)) out.push_back(names_.read(element, Reach::kProblem));
     return out;
+  }
+
+  [[nodiscard]] ModuleSpec module(const JsonCursor& cursor) const {
+    cursor.expect_fields({"header", "defines"});
+    std::vector<std::string> known;
+    for (const Parameter& parameter : definition_.parameters) known.push_back(parameter.name);
+    for (const auto* const entries : {&definition_.derived, &definition_.defines})
+      for (const NamedExpression& entry : *entries) known.push_back(entry.name);
+    ModuleSpec module{cursor.required("header").string(), {}};
+    for (const JsonCursor& element : cursor.required("defines").elements(0, kMaxArguments)) {
+      module.defines.push_back(element.string());
+      if (std::find(known.begin(), known.end(), module.defines.back()) == known.end()) {
+        element.problem(fmt::format("no parameter, derived value or define has the name '{}'{}", module.defines.back(),
+                                    suggestion(module.defines.back(), known)));
+      }
+    }
+    return module;
   }
 
   [[nodiscard]] L2Window l2_window(const JsonCursor& cursor) const {

@@ -243,10 +243,25 @@ std::vector<FileReader> include_folders(const JsonCursor& root, const FileReader
   return out;
 }
 
-/// What no build depends on, and no result: how a kernel is launched that computes the same, and what only programs
-/// need to know that call an exported one. Stored results count whatever these are.
+/// What no result depends on: how a kernel is launched that computes the same, what only programs need to know that
+/// call an exported one, and in which module it is. Stored results count whatever these are.
 void erase_calling_facts(nlohmann::json& document) {
-  for (nlohmann::json& kernel : document.at("kernels")) kernel.erase("co_resident");
+  for (nlohmann::json& kernel : document.at("kernels")) {
+    kernel.erase("co_resident");
+    kernel.erase("module");
+  }
+}
+
+/// Errors (usage): a kernel's module is in no header of the source.
+Result<void> check_modules(const std::vector<KernelSpec>& kernels, const TemplateSource& source) {
+  for (const KernelSpec& kernel : kernels) {
+    if (!kernel.module) continue;
+    const auto has_name = [&](const SourceFile& header) { return header.name == kernel.module->header; };
+    if (std::none_of(source.headers.begin(), source.headers.end(), has_name))
+      return fail(ErrorKind::kUsage, fmt::format("the module of kernel '{}': {} does not include \"{}\"", kernel.symbol,
+                                                 source.name, kernel.module->header));
+  }
+  return {};
 }
 
 }  // namespace
@@ -266,6 +281,7 @@ Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_te
   for (FileReader& folder : further_folders) folders.push_back(std::move(folder));
   auto source = read_template_source(source_path, read_file, shipped_headers, folders);
   if (!source) return fail(std::move(source.error()), origin);
+  if (auto checked = check_modules(out.kernels, *source); !checked) return fail(std::move(checked.error()), origin);
   if (const auto policy = document.find("policy"); policy != document.end())
     out.policy_hash = hash_text(policy->dump());
   nlohmann::json preset;

@@ -103,6 +103,35 @@ BuildInfo summarize(const std::vector<KernelResources>& kernels) {
   return build;
 }
 
+/// The build of a module alone. Its text includes the header.
+protocol::BuildRequest request_of(const KernelModule& module, const protocol::BuildRequest& whole) {
+  protocol::BuildRequest out{whole.id, whole.variant, nullptr, module.defines, whole.architecture};
+  out.source = std::make_shared<const TemplateSource>(
+      TemplateSource{module.symbol + ".cu", fmt::format("#include \"{}\"\n", module.header), whole.source->headers});
+  for (const KernelCall& call : whole.calls) {
+    if (call.symbol == module.symbol) out.calls.push_back(call);
+  }
+  return out;
+}
+
+/// The build of all that is in none of its modules.
+protocol::BuildRequest without_modules(protocol::BuildRequest request) {
+  for (const KernelModule& module : request.modules)
+    std::erase_if(request.calls, [&](const KernelCall& call) { return call.symbol == module.symbol; });
+  request.modules.clear();
+  request.defines.push_back({kSeparateModules, "1"});
+  return request;
+}
+
+void add_module(BuildInfo& build, BuildInfo module) {
+  build.registers = std::max(build.registers, module.registers);
+  build.static_smem_bytes = std::max(build.static_smem_bytes, module.static_smem_bytes);
+  build.local_bytes = std::max(build.local_bytes, module.local_bytes);
+  build.spill_bytes = std::max(build.spill_bytes, module.spill_bytes);
+  if (!module.cached) build.compile_s += module.compile_s;
+  build.modules.push_back({std::move(module.cubin_path), std::move(module.cubin_hash)});
+}
+
 /// An error that every variant would have, so it must not count against this one.
 std::optional<Error> installation_error(const Compilation& compilation, const Toolkit& toolkit,
                                         const std::string& architecture) {
@@ -250,6 +279,20 @@ std::optional<std::string> explain_undefined_label(std::string_view error, const
 Builder::Builder(CubinCache cache, Toolkit toolkit) : cache_(std::move(cache)), toolkit_(std::move(toolkit)) {}
 
 Result<protocol::BuildDone> Builder::build(const protocol::BuildRequest& request) const {
+  if (request.modules.empty()) return build_module(request);
+  std::vector<BuildInfo> modules;
+  for (const KernelModule& module : request.modules) {
+    TRY_ASSIGN(auto done, build_module(request_of(module, request)));
+    if (done.outcome.kind != OutcomeKind::kOk) return done;
+    modules.push_back(std::move(done.build));
+  }
+  TRY_ASSIGN(auto done, build_module(without_modules(request)));
+  if (done.outcome.kind != OutcomeKind::kOk) return done;
+  for (BuildInfo& module : modules) add_module(done.build, std::move(module));
+  return done;
+}
+
+Result<protocol::BuildDone> Builder::build_module(const protocol::BuildRequest& request) const {
   const Result<std::vector<std::string>> options = compile_options(request, toolkit_);
   if (!options) return tl::unexpected(options.error());
   const CubinKey build_key = key(request, *options);

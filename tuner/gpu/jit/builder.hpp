@@ -52,15 +52,16 @@ class Builder {
  public:
   Builder(CubinCache cache, Toolkit toolkit);
 
-  /// The variant's cubin, from the cache or compiled. What is wrong with the variant is an outcome (compile_failed,
-  /// with the log's first error, or with the first of its kernels that cannot be called as the request says); errors
-  /// are what every variant would meet: an architecture NVRTC does not know, an incomplete CUDA installation, a cache
-  /// that cannot be written (environment, with the remedy).
+  /// The variant's cubin and those of its separate modules, from the cache or compiled. What is wrong with the variant
+  /// is an outcome (compile_failed, with the log's first error, or with the first of its kernels that cannot be called
+  /// as the request says); errors are what every variant would meet: an architecture NVRTC does not know, an incomplete
+  /// CUDA installation, a cache that cannot be written (environment, with the remedy).
   [[nodiscard]] Result<protocol::BuildDone> build(const protocol::BuildRequest& request) const;
 
   [[nodiscard]] const Toolkit& toolkit() const { return toolkit_; }
 
  private:
+  [[nodiscard]] Result<protocol::BuildDone> build_module(const protocol::BuildRequest& request) const;
   [[nodiscard]] CubinKey key(const protocol::BuildRequest& request, const std::vector<std::string>& options) const;
 
   CubinCache cache_;

@@ -98,21 +98,28 @@ CUlaunchConfig launch_config(const Dim3& grid, const Dim3& block, cudaStream_t s
 }
 
 CudaResult<Module> Module::load(const Driver& driver, const std::string& cubin) {
+  Module module(driver);
+  TRY(module.add(cubin));
+  return module;
+}
+
+CudaResult<> Module::add(const std::string& cubin) {
   CUmodule module = nullptr;
-  return check(driver.module_load_data(&module, cubin.data()), "loading the cubin").map([&] {
-    return Module(driver, module);
+  return check(driver_->module_load_data(&module, cubin.data()), "loading the cubin").map([&] {
+    modules_.push_back(module);
   });
 }
 
 Module::~Module() {
-  if (module_ != nullptr) static_cast<void>(driver_->module_unload(module_));
+  for (CUmodule module : modules_) static_cast<void>(driver_->module_unload(module));
 }
 
 CudaResult<CUfunction> Module::function(const std::string& symbol) const {
   CUfunction function = nullptr;
-  return check(driver_->module_get_function(&function, module_, symbol.c_str()),
-               "looking up the kernel " + symbol + " in the cubin")
-      .map([&] { return function; });
+  CUresult result = CUDA_ERROR_NOT_FOUND;
+  for (auto module = modules_.begin(); module != modules_.end() && result == CUDA_ERROR_NOT_FOUND; ++module)
+    result = driver_->module_get_function(&function, *module, symbol.c_str());
+  return check(result, "looking up the kernel " + symbol + " in the cubin").map([&] { return function; });
 }
 
 }  // namespace pgtune::gpu

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "tuner/gpu/launch/cuda_failure.hpp"
 #include "tuner/model/element_type.hpp"
@@ -52,13 +52,15 @@ struct Driver {
 [[nodiscard]] CUlaunchConfig launch_config(const Dim3& grid, const Dim3& block, cudaStream_t stream,
                                            std::int64_t dynamic_smem_bytes = 0);
 
-/// A cubin loaded into the current context.
+/// A cubin loaded into the current context, with others.
 class Module {
  public:
   /// `driver` must outlive the module.
   [[nodiscard]] static CudaResult<Module> load(const Driver& driver, const std::string& cubin);
+  /// Loads a further cubin, whose kernels function() finds too.
+  [[nodiscard]] CudaResult<> add(const std::string& cubin);
 
-  Module(Module&& other) noexcept : driver_(other.driver_), module_(std::exchange(other.module_, nullptr)) {}
+  Module(Module&&) noexcept = default;
   Module& operator=(Module&&) = delete;
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
@@ -68,10 +70,10 @@ class Module {
   [[nodiscard]] CudaResult<CUfunction> function(const std::string& symbol) const;
 
  private:
-  Module(const Driver& driver, CUmodule module) : driver_(&driver), module_(module) {}
+  explicit Module(const Driver& driver) : driver_(&driver) {}
 
   const Driver* driver_;
-  CUmodule module_;
+  std::vector<CUmodule> modules_;
 };
 
 }  // namespace pgtune::gpu

@@ -18,14 +18,24 @@ tl::unexpected<CudaFailure> unreadable(cudaError_t code, const std::string& what
   return tl::unexpected(CudaFailure{code, cudaGetErrorName(code), what, "loading the cubin", false});
 }
 
-CudaResult<std::string> read_cubin(const BuildInfo& build) {
-  std::ifstream file(build.cubin_path, std::ios::binary);
+CudaResult<std::string> read_cubin(const std::string& path, const std::string& hash) {
+  std::ifstream file(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file || bytes.empty()) return unreadable(cudaErrorFileNotFound, "cannot read " + build.cubin_path);
+  if (!file || bytes.empty()) return unreadable(cudaErrorFileNotFound, "cannot read " + path);
   // Some damaged cubins crash the driver. The next build finds the entry broken and rebuilds it.
-  if (!build.cubin_hash.empty() && content_hash(bytes) != build.cubin_hash)
-    return unreadable(cudaErrorInvalidKernelImage, build.cubin_path + " was changed since it was built");
+  if (!hash.empty() && content_hash(bytes) != hash)
+    return unreadable(cudaErrorInvalidKernelImage, path + " was changed since it was built");
   return bytes;
+}
+
+CudaResult<Module> load_modules(const Driver& driver, const BuildInfo& build) {
+  TRY_ASSIGN(const auto cubin, read_cubin(build.cubin_path, build.cubin_hash));
+  TRY_ASSIGN(auto module, Module::load(driver, cubin));
+  for (const ModuleFile& further : build.modules) {
+    TRY_ASSIGN(const auto bytes, read_cubin(further.cubin_path, further.cubin_hash));
+    TRY(module.add(bytes));
+  }
+  return module;
 }
 
 LaunchPlan with_symbols(LaunchPlan plan, const BuildInfo& build) {
@@ -79,9 +89,7 @@ CudaResult<std::unique_ptr<LoadedVariant>> LoadedVariant::load(const Driver& dri
                                                                std::vector<OperandSet> copies,
                                                                std::int64_t max_window_bytes, cudaStream_t stream,
                                                                std::size_t guarded) {
-  TRY_ASSIGN(auto cubin, read_cubin(build));
-  TRY_ASSIGN(auto module, Module::load(driver, cubin));
-
+  TRY_ASSIGN(auto module, load_modules(driver, build));
   TRY_ASSIGN(auto workspace, Workspace::allocate(driver, plan.workspace_bytes, guarded > 0));
   std::vector<MemoryEdge> edges(copies.size(), MemoryEdge::kStart);
   std::copy_n(kGuardedPlaces.begin(), guarded, edges.end() - static_cast<std::ptrdiff_t>(guarded));

@@ -135,7 +135,7 @@ Result<void> FamilyMeasurements::build(const std::vector<std::pair<std::int64_t,
   while (!stop_ && (next != wanted.end() || !building.empty())) {
     while (next != wanted.end() && building.size() < std::max<std::size_t>(device_.build_slots(), 1)) {
       const auto& [m, variant] = *next++;
-      auto request = make_build_request(templates_.of(variant), variant, family_.at(m), device_.info());
+      auto request = make_search_build(templates_.of(variant), variant, family_.at(m), device_.info());
       if (!request) continue;
       building.insert(request->id);
       device_.submit_build(std::move(*request));

@@ -65,8 +65,15 @@ Result<protocol::BuildRequest> make_build_request(const space::TemplateDefinitio
                                 device.architecture, kernel_calls(plan)};
 }
 
+Result<protocol::BuildRequest> make_search_build(const space::TemplateDefinition& definition, const Variant& variant,
+                                                 const Problem& problem, const DeviceInfo& device) {
+  TRY_ASSIGN(auto request, make_build_request(definition, variant, problem, device));
+  request.modules = space::separate_modules(definition, request.calls, request.defines);
+  return request;
+}
+
 Result<protocol::BuildRequest> make_build_request(const SessionContext& context, const Variant& variant) {
-  return make_build_request(context.templates.of(variant), variant, context.problem, context.device.info());
+  return make_search_build(context.templates.of(variant), variant, context.problem, context.device.info());
 }
 
 Result<LaunchPlan> make_plan(const SessionContext& context, const Variant& variant) {

@@ -24,7 +24,12 @@ namespace pgtune::session {
 [[nodiscard]] Result<protocol::BuildRequest> make_build_request(const space::TemplateDefinition& definition,
                                                                 const Variant& variant, const Problem& problem,
                                                                 const DeviceInfo& device);
-/// The same for the context's problem and device.
+/// The same, with those kernels in modules of their own that the template builds apart: for a search, whose variants
+/// share them.
+[[nodiscard]] Result<protocol::BuildRequest> make_search_build(const space::TemplateDefinition& definition,
+                                                               const Variant& variant, const Problem& problem,
+                                                               const DeviceInfo& device);
+/// That for the context's problem and device.
 [[nodiscard]] Result<protocol::BuildRequest> make_build_request(const SessionContext& context, const Variant& variant);
 
 /// A variant's plan for the context's problem and device.
