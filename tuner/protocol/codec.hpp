@@ -38,7 +38,7 @@
 namespace pgtune::protocol {
 
 /// Bumped with every incompatible change; both sides compare it in "hello".
-inline constexpr int kProtocolVersion = 7;
+inline constexpr int kProtocolVersion = 8;
 
 /// A line longer than this ends the worker as misbehaving.
 inline constexpr std::size_t kMaxLineBytes = 64U << 20;
