@@ -217,9 +217,10 @@ CREATE TABLE best (
 
 -- Kernels for a range of M (tuner/model/family.hpp). The session's problem has the largest M.
 CREATE TABLE families (
-  session   INTEGER PRIMARY KEY REFERENCES sessions,
-  first_m   INTEGER NOT NULL CHECK (first_m >= 1),
-  sum_order TEXT NOT NULL
+  session    INTEGER PRIMARY KEY REFERENCES sessions,
+  first_m    INTEGER NOT NULL CHECK (first_m >= 1),
+  sum_order  TEXT NOT NULL,
+  compared_m INTEGER NOT NULL
 ) STRICT;
 
 -- Intervals refer to kernels by ordinal.

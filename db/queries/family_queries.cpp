@@ -88,8 +88,8 @@ TemplateRow family_template(const Family& family, const std::string& content_has
 void finish_family(Database& database, RowId session, const Family& family) {
   Transaction transaction(database, TransactionKind::kWrite);
   end_session(database, session);
-  Statement(database, "INSERT INTO families (session, first_m, sum_order) VALUES (?1, ?2, ?3)")
-      .bind(session, family.first_m, family.sum_order)
+  Statement(database, "INSERT INTO families (session, first_m, sum_order, compared_m) VALUES (?1, ?2, ?3, ?4)")
+      .bind(session, family.first_m, family.sum_order, family.compared_m)
       .run();
   std::int64_t ordinal = 0;
   for (const FamilyKernel& kernel : family.kernels) {
@@ -119,7 +119,8 @@ std::vector<FamilyRow> list_families(const Database& database, const FamilyFilte
   Transaction transaction(database, TransactionKind::kRead);
   Statement statement(
       database,
-      "SELECT families.session, first_m, sum_order, keys.device_uuid, device_class, devices.name, architecture,"
+      "SELECT families.session, first_m, sum_order, compared_m, keys.device_uuid, device_class, devices.name, "
+      "architecture,"
       " keys.driver_branch, info_json, template_hash, keys.hardware, finished_at, keys.source <> 'gpu', problem_json,"
       " conditions_key"
       " FROM families JOIN session_keys AS keys ON keys.session = families.session"
@@ -136,9 +137,9 @@ std::vector<FamilyRow> list_families(const Database& database, const FamilyFilte
   while (statement.step()) {
     FamilyRow row;
     std::string hardware, problem, conditions;
-    statement >> row.session >> row.family.first_m >> row.family.sum_order >> row.device_uuid >> row.device_class >>
-        row.device_name >> row.architecture >> row.driver_branch >> row.device_json >> row.template_hash >> hardware >>
-        row.finished_at >> row.recorded >> problem >> conditions;
+    statement >> row.session >> row.family.first_m >> row.family.sum_order >> row.family.compared_m >>
+        row.device_uuid >> row.device_class >> row.device_name >> row.architecture >> row.driver_branch >>
+        row.device_json >> row.template_hash >> hardware >> row.finished_at >> row.recorded >> problem >> conditions;
     row.family.problem = record_of<Problem>(problem, "the database holds a problem that");
     if (filter.problem && !row.family.covers(*filter.problem)) continue;
     const std::string name = family_template(row.family, {}).name + ' ' + row.family.problem.key();

@@ -55,6 +55,7 @@ class Families : public ::testing::Test {
 TEST_F(Families, ComeBackAsTheyWereSaved) {
   Family family = family_of(1, 256);
   family.sum_order = "chain";
+  family.compared_m = 200;
   const RowId session = save(family);
   const auto rows = list_families(database_, {});
   ASSERT_THAT(rows, SizeIs(1));

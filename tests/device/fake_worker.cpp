@@ -162,6 +162,11 @@ json answer(const protocol::Request& request, const std::string& role, const std
     if (behaviour == "wrong") report.outcome = {OutcomeKind::kWrongResult, "fake: wrong with other data"};
     return report;
   }
+  if (request.op == "rows") {
+    const auto rows = request.body.get<protocol::RowsRequest>();
+    return protocol::RowsReport{behaviour == "wrong" ? "row 3 of M = 5 has other bits than at M = 96" : "",
+                                std::ssize(rows.products)};
+  }
   if (request.op == "launch") {
     const auto launch = request.body.get<protocol::LaunchRequest>();
     protocol::LaunchReport report;

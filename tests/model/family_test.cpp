@@ -70,6 +70,7 @@ TEST(Family, JsonRoundTrip) {
   Family family = small();
   EXPECT_EQ(nlohmann::json(family).get<Family>(), family);
   family.sum_order = "chain";
+  family.compared_m = 256;
   EXPECT_EQ(nlohmann::json(family).get<Family>(), family);
 }
 
@@ -85,6 +86,7 @@ TEST(Family, RefusesWhatNoSearchWrites) {
       {[](Family& f) { f.intervals[0].kernel = -1; }, "without its kernel"},
       {[](Family& f) { f.intervals[1].spare = 2; }, "without its kernel"},
       {[](Family& f) { f.intervals[1].time_s = 0; }, "impossible time"},
+      {[](Family& f) { f.compared_m = 1; }, "rows"},
       {[](Family& f) { f.probes[1].m = 257; }, "a probe"},
       {[](Family& f) { f.probes[1].m = 3; }, "a probe"},
       {[](Family& f) { f.probes[0].best_s = std::numeric_limits<double>::infinity(); }, "impossible time"},

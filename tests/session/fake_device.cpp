@@ -199,6 +199,12 @@ Result<protocol::VerifyReport> FakeDevice::verify(const protocol::VerifyRequest&
   return report;
 }
 
+Result<protocol::RowsReport> FakeDevice::compare_rows(const protocol::RowsRequest& request) {
+  EXPECT_TRUE(building_.empty() && trying_.empty()) << "rows compared with work in flight";
+  rows_requests.push_back(request);
+  return protocol::RowsReport{wrong_rows, std::ssize(request.products)};
+}
+
 Result<EnergyWindow> FakeDevice::measure_energy(const protocol::EnergyRequest& request) {
   EXPECT_TRUE(building_.empty() && trying_.empty()) << "an energy window with work in flight";
   energy_requests.push_back(request);

@@ -72,6 +72,8 @@ class FakeDevice final : public device::Device {
   std::map<Stage, std::vector<Names>> rounds;
   std::map<Stage, double> sample_s;  ///< asked for, the last of each stage
   std::vector<protocol::VerifyRequest> verify_requests;
+  std::vector<protocol::RowsRequest> rows_requests;
+  std::string wrong_rows;  ///< RowsReport::wrong
   int ceilings_measured = 0;
   std::function<OtherProcesses()> others;  ///< unset: no other processes
   std::vector<ClockBeside> beside;
@@ -85,6 +87,7 @@ class FakeDevice final : public device::Device {
   [[nodiscard]] Result<std::vector<protocol::Event>> wait(std::chrono::milliseconds timeout) override;
   [[nodiscard]] Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) override;
   [[nodiscard]] Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) override;
+  [[nodiscard]] Result<protocol::RowsReport> compare_rows(const protocol::RowsRequest& request) override;
   [[nodiscard]] Result<EnergyWindow> measure_energy(const protocol::EnergyRequest& request) override;
   [[nodiscard]] Result<Ceilings> measure_ceilings() override;
   [[nodiscard]] OtherProcesses other_processes() override { return others ? others() : OtherProcesses{}; }

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace pgtune::session {
 namespace {
 
@@ -76,6 +78,34 @@ TEST(Probes, AreLogUniform) {
   // Each small M is drawn once at most, so that fewer than half lie below the middle of the logarithms.
   EXPECT_GT(below, 60);
   EXPECT_LT(below, 110);
+}
+
+/// Two intervals, whose launches take so long.
+Family family_to_compare(double time_s) {
+  Family family;
+  family.problem.m = 8192;
+  family.intervals = {{.last_m = 1000, .time_s = time_s}, {.last_m = 8192, .time_s = time_s}};
+  return family;
+}
+
+TEST(ComparedM, AreAllWhereThatIsQuick) {
+  const auto all = draw_compared(family_to_compare(1e-3), 1);
+  EXPECT_EQ(all.size(), 8192U);
+  EXPECT_EQ(all.front(), 1);
+  EXPECT_EQ(all.back(), 8192);
+}
+
+TEST(ComparedM, AreElseAsManyAsThereIsTimeFor) {
+  const auto some = draw_compared(family_to_compare(8.8e-3), 1);
+  EXPECT_NEAR(static_cast<double>(some.size()), 2000, 2) << "of 10 ms each, in 20 s";
+  EXPECT_TRUE(std::is_sorted(some.begin(), some.end()));
+  const std::set<std::int64_t> set(some.begin(), some.end());
+  EXPECT_EQ(set.size(), some.size());
+  for (std::int64_t m = 1; m <= 256; ++m) EXPECT_TRUE(set.contains(m));
+  for (const std::int64_t m : {1000, 1001, 8192}) EXPECT_TRUE(set.contains(m));
+  EXPECT_EQ(draw_compared(family_to_compare(8.8e-3), 1), some);
+  EXPECT_NE(draw_compared(family_to_compare(8.8e-3), 2), some);
+  EXPECT_EQ(draw_compared(family_to_compare(1), 1).size(), 259U) << "whatever the time";
 }
 
 TEST(Probes, ThereMayBeFewerM) {

@@ -139,6 +139,22 @@ TEST(FamilySearch, OneOrderOfSumsServesEveryM) {
     EXPECT_LT(parameter(kernel.variant, "A"), 5);
   }
   EXPECT_EQ(parameter(result->family->probes.at(0).best.variant, "B"), 3) << "the plain search has all variants";
+  EXPECT_EQ(result->family->compared_m, 4096);
+  ASSERT_EQ(device.rows_requests.size(), 1U);
+  const protocol::RowsRequest& rows = device.rows_requests.front();
+  EXPECT_EQ(rows.kernels.size(), result->family->kernels.size());
+  EXPECT_EQ(rows.products.back().m, 4096);
+  std::set<std::int64_t> all, moved;
+  for (const protocol::RowsRequest::Product& product : rows.products) {
+    all.insert(product.m);
+    if (product.moved) moved.insert(product.m);
+    EXPECT_FALSE(product.plan.kernels.empty());
+  }
+  EXPECT_EQ(all.size(), 4096U);
+  for (const FamilyInterval& interval : result->family->intervals) {
+    EXPECT_TRUE(moved.contains(interval.last_m));
+    EXPECT_TRUE(interval.last_m == 4096 || moved.contains(interval.last_m + 1));
+  }
   test.request.one_order = false;
   test.request.probes = 0;
   auto second = test.search.device();
@@ -146,6 +162,19 @@ TEST(FamilySearch, OneOrderOfSumsServesEveryM) {
   ASSERT_TRUE(free && free->family);
   EXPECT_FALSE(free->from_store);
   EXPECT_EQ(free->family->sum_order, "");
+  EXPECT_TRUE(second.rows_requests.empty());
+}
+
+TEST(FamilySearch, RowsThatDifferAreAnError) {
+  TestFamily test;
+  test.request.one_order = true;
+  test.search.definition.sum_order = orders_by_a();
+  auto device = test.search.device();
+  device.wrong_rows = "row 3 of M = 5 has other bits than at M = 4096";
+  const auto result = test.run(device);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().text(), HasSubstr("row 3 of M = 5 has other bits than at M = 4096, although"));
+  EXPECT_TRUE(test.search.store.families.empty());
 }
 
 TEST(FamilySearch, WithoutAnOrderForEveryMThereIsNone) {

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "tool/worker/roles.hpp"
-#include "tool/worker/row_check.hpp"
 #include "tool/worker/service.hpp"
 #include "tuner/gpu/launch/handles.hpp"
 #include "tuner/gpu/launch/operand_set.hpp"
@@ -23,6 +22,7 @@
 #include "tuner/gpu/measure/launch_series.hpp"
 #include "tuner/gpu/measure/loaded_variant.hpp"
 #include "tuner/gpu/measure/round.hpp"
+#include "tuner/gpu/measure/row_check.hpp"
 #include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/model/problem.hpp"
 #include "tuner/protocol/messages.hpp"
@@ -182,7 +182,7 @@ class ConsumerRole final : public Service {
   ConsumerRole() = default;
 
   [[nodiscard]] gpu::CudaResult<protocol::ConsumerReport> check(const protocol::ConsumerRequest& request);
-  [[nodiscard]] Result<protocol::RowsReport> check_family(const protocol::RowsRequest& request);
+  [[nodiscard]] Result<protocol::RowsReport> check_family(const protocol::ExportedRowsRequest& request);
   /// What is wrong with calls on copy 0 and between unmapped memory, over a poisoned workspace; empty where all results
   /// have these bytes.
   [[nodiscard]] gpu::CudaResult<std::string> compare(const gpu::OperandBuffers& buffers, std::int64_t workspace_bytes,
@@ -242,7 +242,7 @@ protocol::Hello ConsumerRole::hello() const {
 
 Result<nlohmann::json> ConsumerRole::handle(const protocol::Request& request) {
   if (request.op == "rows")
-    return answer_to<protocol::RowsRequest>(request, [&](const auto& asked) { return check_family(asked); });
+    return answer_to<protocol::ExportedRowsRequest>(request, [&](const auto& asked) { return check_family(asked); });
   if (request.op != "check") return unknown_operation(request);
   return answer_to<protocol::ConsumerRequest>(request, [&](const auto& asked) -> Result<protocol::ConsumerReport> {
     if (!asked.problem.operation)
@@ -256,19 +256,27 @@ Result<nlohmann::json> ConsumerRole::handle(const protocol::Request& request) {
   });
 }
 
-Result<protocol::RowsReport> ConsumerRole::check_family(const protocol::RowsRequest& request) {
+Result<protocol::RowsReport> ConsumerRole::check_family(const protocol::ExportedRowsRequest& request) {
   if (!request.problem.operation)
     return fail(ErrorKind::kInternal, "nobody said in plain numbers what " + request.problem.title() + " is");
   TRY_ASSIGN(operation_,
              gpu::OperationKernels::create(driver_, *kernels_, request.problem.operation, info_.architecture));
-  const FamilyCalls calls{[&](std::int64_t m, const gpu::OperandSet& operands, std::int64_t& bytes) {
-                            return library_->select_family(request.family, m, ordinal_, operands,
-                                                           operation_->operation(), bytes);
-                          },
-                          [&](const gpu::OperandSet& operands, const DeviceSpan& workspace, cudaStream_t stream) {
-                            return library_->run(operands, workspace, stream);
-                          }};
-  auto report = check_rows(request, *kernels_, *operation_, calls, stream_.get());
+  std::vector<gpu::RowsProduct> products;
+  for (std::int64_t m = request.first_m; m <= request.problem.m; ++m) products.push_back({m});
+  for (const std::int64_t end : request.ends) {
+    for (const std::int64_t m : {end, end + 1}) {
+      if (m >= request.first_m && m <= request.problem.m)
+        products[static_cast<std::size_t>(m - request.first_m)].moved = true;
+    }
+  }
+  const gpu::ProductCalls calls{[&](std::size_t number, const gpu::OperandSet& operands, std::int64_t& bytes) {
+                                  return library_->select_family(request.family, products[number].m, ordinal_, operands,
+                                                                 operation_->operation(), bytes);
+                                },
+                                [&](const gpu::OperandSet& operands, const DeviceSpan& workspace, cudaStream_t stream) {
+                                  return library_->run(operands, workspace, stream);
+                                }};
+  auto report = gpu::check_rows(request.problem, products, *kernels_, *operation_, calls, stream_.get());
   if (report) return std::move(*report);
   context_lost_ = report.error().sticky;
   return tl::unexpected(to_error(report.error()));

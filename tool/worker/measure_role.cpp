@@ -44,6 +44,8 @@ Result<nlohmann::json> MeasureRole::handle(const protocol::Request& request) {
     return answer_to<protocol::VerifyRequest>(request, [&](const auto& body) { return measurer.verify(body); });
   if (request.op == "energy")
     return answer_to<protocol::EnergyRequest>(request, [&](const auto& body) { return measurer.energy(body); });
+  if (request.op == "rows")
+    return answer_to<protocol::RowsRequest>(request, [&](const auto& body) { return measurer.rows(body); });
   if (request.op == "ceilings") return as_body(measurer.ceilings());
   return unknown_operation(request);
 }

@@ -16,7 +16,7 @@ namespace pgtune::worker {
 /// The compile role: "build" requests to cubins in the cache.
 [[nodiscard]] Result<void> serve_compile(const WorkerOptions& options, LineChannel& channel);
 
-/// The measure role: "prepare", "trial", "round", "verify", "energy", "launch" and "ceilings" on one GPU.
+/// The measure role: "prepare", "trial", "round", "verify", "energy", "launch", "rows" and "ceilings" on one GPU.
 [[nodiscard]] Result<void> serve_measure(const WorkerOptions& options, LineChannel& channel);
 
 /// The consumer role: calls exported kernels as a program does, in a library that the host's compiler made of them, and

@@ -50,6 +50,10 @@ class Device {
   /// report's outcome.
   [[nodiscard]] virtual Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) = 0;
 
+  /// Compares rows of a family's products bit for bit. Frees the prepared problem: prepare() must come before trials
+  /// and rounds again. Errors: (internal) a kernel that fails.
+  [[nodiscard]] virtual Result<protocol::RowsReport> compare_rows(const protocol::RowsRequest& request) = 0;
+
   /// Measures one energy window; nothing else may be in flight. Errors: usage where the window is too short for the
   /// uncertainty (the message has the length that would do); environment where this GPU or its NVML has no energy
   /// counter; a contender that fails.

@@ -172,6 +172,11 @@ Result<T> WorkerDevice::call_for(const std::string& op, nlohmann::json body, dou
   return protocol::decode_body<T>(*answer.body, op);
 }
 
+Result<protocol::RowsReport> WorkerDevice::compare_rows(const protocol::RowsRequest& request) {
+  constexpr double kLongest_s = 300;  // many times what the families' searches choose
+  return call_for<protocol::RowsReport>("rows", request, kLongest_s);
+}
+
 Result<EnergyWindow> WorkerDevice::measure_energy(const protocol::EnergyRequest& request) {
   // The counter's first step may be a while off, and the last one too.
   return call_for<EnergyWindow>("energy", request, 2 * (request.lead_in_s + request.window_s));

@@ -51,6 +51,7 @@ class WorkerDevice final : public Device {
   [[nodiscard]] Result<std::vector<protocol::Event>> wait(std::chrono::milliseconds timeout) override;
   [[nodiscard]] Result<protocol::RoundReport> run_round(const protocol::RoundRequest& request) override;
   [[nodiscard]] Result<protocol::VerifyReport> verify(const protocol::VerifyRequest& request) override;
+  [[nodiscard]] Result<protocol::RowsReport> compare_rows(const protocol::RowsRequest& request) override;
   [[nodiscard]] Result<EnergyWindow> measure_energy(const protocol::EnergyRequest& request) override;
   [[nodiscard]] Result<Ceilings> measure_ceilings() override;
   /// Uses a separate process, which needs no CUDA and leaves the measure worker's state unchanged.

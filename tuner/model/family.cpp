@@ -71,6 +71,8 @@ Result<void> Family::validate() const {
     before = interval.last_m;
   }
   if (intervals.empty() || before != last_m()) return wrong("intervals that do not cover its range of M");
+  if (compared_m < 0 || compared_m > (sum_order.empty() ? 0 : last_m() - first_m + 1))
+    return wrong("rows that cannot have been compared");
   before = first_m - 1;
   for (const FamilyProbe& probe : probes) {
     if (probe.m <= before || probe.m > last_m()) return wrong("a probe out of order or range");

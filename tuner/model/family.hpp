@@ -77,8 +77,11 @@ struct Family {
   std::vector<FamilyKernel> kernels;
   std::vector<FamilyInterval> intervals;  ///< ascending, the last up to last_m()
   std::vector<FamilyProbe> probes;        ///< ascending by m
+  /// With one order: at how many M rows were compared on the GPU, and were those of the largest M bit for bit.
+  std::int64_t compared_m = 0;
 
-  PGTUNE_FIELDS(problem, first_m, (sum_order, kUnlessDefault), conditions, kernels, intervals, probes)
+  PGTUNE_FIELDS(problem, first_m, (sum_order, kUnlessDefault), conditions, kernels, intervals, probes,
+                (compared_m, kUnlessDefault))
   friend bool operator==(const Family&, const Family&) = default;
 
   [[nodiscard]] std::int64_t last_m() const { return problem.m; }
@@ -94,7 +97,8 @@ struct Family {
   [[nodiscard]] std::string shape() const;
   [[nodiscard]] std::string title() const;
   /// Checks an untrusted record. Errors (database): no problem with a range of M, intervals that do not cover it one
-  /// after the other, a kernel that is none of the family's, a probe outside the range or no time.
+  /// after the other, a kernel that is none of the family's, a probe outside the range, no time, or rows
+  /// that cannot have been compared.
   [[nodiscard]] Result<void> validate() const;
 };
 

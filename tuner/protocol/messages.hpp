@@ -167,13 +167,30 @@ struct ConsumerReport {
 };
 
 /// Whether an exported family of one order gives rows the same bits at every M, called as a program calls it.
-struct RowsRequest {
+struct ExportedRowsRequest {
   int family = 0;   ///< of the header
   Problem problem;  ///< with the largest M, of one matrix
   std::int64_t first_m = 1;
   std::vector<std::int64_t> ends;  ///< last M of each interval
 
   PGTUNE_FIELDS(family, problem, first_m, ends)
+};
+
+/// Whether kernels give rows the same bits at every M.
+struct RowsRequest {
+  struct Product {
+    std::int64_t m = 0;
+    bool moved = false;  ///< compared from other rows on, and among NaN, too
+    int kernel = 0;
+    LaunchPlan plan;
+
+    PGTUNE_FIELDS(m, (moved, kUnlessDefault), kernel, plan)
+  };
+  Problem problem;  ///< with the largest M, of one matrix
+  std::vector<BuildInfo> kernels;
+  std::vector<Product> products;  ///< the last of all rows, with which the others' are compared
+
+  PGTUNE_FIELDS(problem, kernels, products)
 };
 
 struct RowsReport {

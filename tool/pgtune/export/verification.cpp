@@ -153,7 +153,7 @@ void check_families(Context& context, const CallableHeader& content, const Targe
     const ExportedFamily& exported = content.families[i];
     const Family& family = exported.family;
     if (exported.device_class != target.device_class || family.sum_order.empty() || family.problem.batch > 1) continue;
-    protocol::RowsRequest request{
+    protocol::ExportedRowsRequest request{
         static_cast<int>(i), value_or_throw(operation::with_operation(family.problem)), family.first_m, {}};
     for (const ExportedFamily::Interval& interval : exported.intervals) request.ends.push_back(interval.last_m);
     const auto report = ask<protocol::RowsReport>(worker, "rows", request, kRows);

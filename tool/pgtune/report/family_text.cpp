@@ -15,6 +15,7 @@
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/session/family/classes.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -104,6 +105,17 @@ std::string probe_table(const Family& family) {
   return table.text(kTextWidth, 2);
 }
 
+/// Of a family of one order.
+std::string rows_text(const Family& family) {
+  const std::int64_t all = family.last_m() - family.first_m + 1;
+  if (family.compared_m == 0) return "not compared on the GPU";
+  if (family.compared_m == all) return fmt::format("equal bit for bit at all {} M", all);
+  return fmt::format(
+      "equal bit for bit at {} of {} M: all up to {}, beside the ends of intervals, and drawn ones, for "
+      "all would take more than {:.0f} s",
+      family.compared_m, all, session::kFirstCompared, session::kComparing_s);
+}
+
 std::string loss_facts(const Family& family) {
   const auto loss = family.loss();
   if (!loss) return fact("loss", "not measured: no probes");
@@ -133,7 +145,7 @@ std::string family_text(const Family& family, const DeviceInfo& device) {
                                 family.kernels.size(), family.intervals.size());
   out += interval_table(family) + "\n" + kernel_list(family) + "\n";
   if (!family.probes.empty()) out += probe_table(family) + "\n";
-  if (!family.sum_order.empty()) out += fact("order", family.sum_order);
+  if (!family.sum_order.empty()) out += fact("order", family.sum_order) + fact("rows", rows_text(family));
   return out + loss_facts(family);
 }
 

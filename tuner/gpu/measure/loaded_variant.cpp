@@ -28,6 +28,8 @@ CudaResult<std::string> read_cubin(const std::string& path, const std::string& h
   return bytes;
 }
 
+}  // namespace
+
 CudaResult<Module> load_modules(const Driver& driver, const BuildInfo& build) {
   TRY_ASSIGN(const auto cubin, read_cubin(build.cubin_path, build.cubin_hash));
   TRY_ASSIGN(auto module, Module::load(driver, cubin));
@@ -42,8 +44,6 @@ LaunchPlan with_symbols(LaunchPlan plan, const BuildInfo& build) {
   for (KernelLaunch& kernel : plan.kernels) kernel.symbol = build.symbol_of(kernel.symbol);
   return plan;
 }
-
-}  // namespace
 
 CudaResult<Workspace> Workspace::allocate(const Driver& driver, std::int64_t bytes, bool guarded) {
   Workspace workspace;

@@ -37,6 +37,11 @@ class Workspace {
   GuardedMemory guarded_;
 };
 
+/// The cubins of the build, loaded. Errors: one cannot be read, or is not what was built. `driver` must outlive the result.
+[[nodiscard]] CudaResult<Module> load_modules(const Driver& driver, const BuildInfo& build);
+/// The plan with the names that the build's kernels have in the module.
+[[nodiscard]] LaunchPlan with_symbols(LaunchPlan plan, const BuildInfo& build);
+
 class LoadedVariant : public Launchable {
  public:
   /// Failures are the variant's fault, except a cubin that cannot be read, which is reported the same way.

@@ -13,6 +13,7 @@
 #include "tuner/gpu/measure/energy/energy_watch.hpp"
 #include "tuner/gpu/measure/measuring_gpu.hpp"
 #include "tuner/gpu/measure/round.hpp"
+#include "tuner/gpu/measure/row_check.hpp"
 #include "tuner/gpu/measure/screening.hpp"
 
 namespace pgtune::gpu {
@@ -247,6 +248,19 @@ Result<EnergyWindow> Measurer::energy(const protocol::EnergyRequest& request) {
                                   : measure_idle_energy(request, *state_->nvml);
   if (!window) state_->look_after_context();
   return window;
+}
+
+Result<protocol::RowsReport> Measurer::rows(const protocol::RowsRequest& request) {
+  if (state_->context_lost) return fail(ErrorKind::kInternal, "the GPU's context is lost");
+  if (!request.problem.operation || request.products.empty() || request.products.back().m != request.problem.m)
+    return fail(ErrorKind::kInternal, "rows are compared with those of a problem's largest product");
+  state_->problem.reset();
+  TRY_ASSIGN(const auto operation, OperationKernels::create(state_->gpu.driver, *state_->kernels,
+                                                            request.problem.operation, state_->info.architecture));
+  auto report = check_rows(request, state_->gpu.driver, *state_->kernels, *operation, state_->gpu.stream.get());
+  if (!report) return tl::unexpected(state_->error_of(report.error()));
+  if (!report->wrong.empty()) state_->look_after_context();
+  return std::move(*report);
 }
 
 Result<Ceilings> Measurer::ceilings() {

@@ -50,6 +50,10 @@ class Measurer {
   /// that would do; environment where the GPU has no energy counter; internal where the contender fails.
   [[nodiscard]] Result<EnergyWindow> energy(const protocol::EnergyRequest& request);
 
+  /// Whether kernels give rows the same bits at every M. Frees the prepared problem: another must be prepared before
+  /// what needs one. Errors: internal if CUDA fails or a kernel cannot be loaded; usage if too little memory is free.
+  [[nodiscard]] Result<protocol::RowsReport> rows(const protocol::RowsRequest& request);
+
   /// This GPU's ceilings, in about a second; needs no problem. Errors: usage if too little memory is free, internal if
   /// CUDA fails.
   [[nodiscard]] Result<Ceilings> ceilings();

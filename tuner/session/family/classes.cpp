@@ -104,4 +104,26 @@ std::vector<std::int64_t> draw_probes(std::int64_t first, std::int64_t last, std
   return {drawn.begin(), drawn.end()};
 }
 
+std::vector<std::int64_t> draw_compared(const Family& family, std::uint64_t seed) {
+  std::set<std::int64_t> chosen;
+  double all_s = 0;
+  std::int64_t first = family.first_m;
+  for (const FamilyInterval& interval : family.intervals) {
+    all_s += static_cast<double>(interval.last_m - first + 1) * (interval.time_s + kComparison_s);
+    chosen.insert({first, interval.last_m});
+    first = interval.last_m + 1;
+  }
+  const std::int64_t all = family.last_m() - family.first_m + 1;
+  const std::int64_t up_to = all_s <= kComparing_s ? family.last_m() : std::min(kFirstCompared, family.last_m());
+  for (std::int64_t m = family.first_m; m <= up_to; ++m) chosen.insert(m);
+  const auto affordable = static_cast<std::int64_t>(static_cast<double>(all) * kComparing_s / all_s);
+  if (up_to < family.last_m() && affordable > std::ssize(chosen)) {
+    const std::vector<std::int64_t> used(chosen.begin(), chosen.end());
+    const auto drawn = draw_probes(std::max(family.first_m, up_to + 1), family.last_m(),
+                                   static_cast<std::size_t>(affordable) - used.size(), used, seed);
+    chosen.insert(drawn.begin(), drawn.end());
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
 }  // namespace pgtune::session

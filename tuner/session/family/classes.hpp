@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "tuner/model/family.hpp"
 #include "tuner/space/variant_facts.hpp"
 
 namespace pgtune::session {
@@ -30,5 +31,13 @@ inline constexpr double kSameCost = 0.01;
 /// So many M of first..last, log-uniform, ascending, none of `used`; fewer where there are not as many. `seed` decides.
 [[nodiscard]] std::vector<std::int64_t> draw_probes(std::int64_t first, std::int64_t last, std::size_t count,
                                                     std::span<const std::int64_t> used, std::uint64_t seed);
+
+/// M of a family of one order at which rows are compared bit for bit, ascending, the largest among them: all, or where
+/// that is expected to take longer than kComparing_s, those up to kFirstCompared, those beside the ends of intervals,
+/// and as many drawn ones as there is time for.
+[[nodiscard]] std::vector<std::int64_t> draw_compared(const Family& family, std::uint64_t seed);
+inline constexpr std::int64_t kFirstCompared = 256;
+inline constexpr double kComparing_s = 20;
+inline constexpr double kComparison_s = 1.2e-3;  ///< of one M beside the launch, on an H200
 
 }  // namespace pgtune::session

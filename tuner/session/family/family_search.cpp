@@ -151,10 +151,13 @@ class FamilySearch {
     TRY(settle_kernels());
     if (!stop_) {
       TRY(choose());
-      TRY(measure_probes());
-      store_.save_family(key_of(request_, templates_, device_.info(), options_), family_, options_.seed,
-                         options_.command_line);
-      out.family = family_;
+      TRY_ASSIGN(const bool compared, compare_rows());
+      if (compared) {
+        TRY(measure_probes());
+        store_.save_family(key_of(request_, templates_, device_.info(), options_), family_, options_.seed,
+                           options_.command_line);
+        out.family = family_;
+      }
     }
     out.interrupted = stop_;
     return out;
@@ -201,7 +204,7 @@ class FamilySearch {
         if (pool_.size() > known) wanted.emplace_back(plan_.tops[i], variant);
       }
     }
-    return measurements_.build(wanted);
+    return measurements_.build(wanted).map([](const auto&) {});
   }
 
   /// What is worth trying at the last M of a class: what is predicted to be near the best, from where it was measured,
@@ -365,6 +368,16 @@ class FamilySearch {
     }
   }
 
+  /// Where one order is asked for: whether each row has the same bits at every M. Not of a batch.
+  Result<bool> compare_rows() {
+    if (!request_.one_order || family_.problem.batch > 1) return true;
+    part_ = "comparing rows";
+    const auto at = draw_compared(family_, options_.seed);
+    TRY_ASSIGN(const bool compared, measurements_.compare_rows(at));
+    if (compared) family_.compared_m = std::ssize(at);
+    return compared;
+  }
+
   /// Plain searches of M that took no part, and rounds of their winners beside the family's kernels.
   Result<void> measure_probes() {
     const std::vector<std::int64_t> used(used_.begin(), used_.end());
@@ -446,6 +459,10 @@ ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& p
   ExpectedFamily expected;
   expected.kernels_s = static_cast<double>(plan.anchors.size()) * anchor_s +
                        static_cast<double>(plan.tops.size()) * class_s + settled * kSettled_s;
+  if (request.one_order) {
+    const auto every_m = static_cast<double>(request.problem.m - request.first_m + 1);
+    expected.kernels_s += std::min(kComparing_s, 2 * kComparison_s * every_m);
+  }
   // Probes are log-uniform: half of them lie below the geometric mean of the range.
   Problem middle = request.problem;
   middle.m = static_cast<std::int64_t>(std::sqrt(static_cast<double>(request.first_m) * static_cast<double>(middle.m)));

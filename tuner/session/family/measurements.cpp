@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <numeric>
 #include <variant>
 
+#include "tuner/operation/gemm_operation.hpp"
 #include "tuner/search/guided_strategy.hpp"
 #include "tuner/session/context.hpp"
 #include "tuner/session/pipeline/builds.hpp"
@@ -18,6 +20,7 @@
 #include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/session/rounds/rounds.hpp"
 #include "tuner/space/enumerate.hpp"
+#include "tuner/space/plan.hpp"
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::session {
@@ -128,24 +131,31 @@ FamilyMeasurements::AtM FamilyMeasurements::begin(std::int64_t m, space::Variant
   return at;
 }
 
-Result<void> FamilyMeasurements::build(const std::vector<std::pair<std::int64_t, Variant>>& wanted) {
+Result<std::vector<std::optional<BuildInfo>>> FamilyMeasurements::build(
+    const std::vector<std::pair<std::int64_t, Variant>>& wanted) {
   constexpr std::chrono::milliseconds kPoll{100};
-  std::set<protocol::RequestId> building;
-  auto next = wanted.begin();
-  while (!stop_ && (next != wanted.end() || !building.empty())) {
-    while (next != wanted.end() && building.size() < std::max<std::size_t>(device_.build_slots(), 1)) {
-      const auto& [m, variant] = *next++;
+  std::vector<std::optional<BuildInfo>> built(wanted.size());
+  std::map<protocol::RequestId, std::size_t> building;
+  std::size_t next = 0;
+  while (!stop_ && (next < wanted.size() || !building.empty())) {
+    while (next < wanted.size() && building.size() < std::max<std::size_t>(device_.build_slots(), 1)) {
+      const std::size_t number = next++;
+      const auto& [m, variant] = wanted[number];
       auto request = make_search_build(templates_.of(variant), variant, family_.at(m), device_.info());
       if (!request) continue;
-      building.insert(request->id);
+      building.emplace(request->id, number);
       device_.submit_build(std::move(*request));
     }
     TRY_ASSIGN(const auto events, device_.wait(kPoll));
     for (const protocol::Event& event : events) {
-      if (const auto* const done = std::get_if<protocol::BuildDone>(&event)) building.erase(done->id);
+      const auto* const done = std::get_if<protocol::BuildDone>(&event);
+      const auto own = done == nullptr ? building.end() : building.find(done->id);
+      if (own == building.end()) continue;
+      if (done->outcome.kind == OutcomeKind::kOk) built[own->second] = done->build;
+      building.erase(own);
     }
   }
-  return {};
+  return built;
 }
 
 Result<MeasuredM> FamilyMeasurements::explore(std::int64_t m, std::int64_t count, const VariantFilter& admits) {
@@ -271,6 +281,41 @@ Result<std::optional<FamilyProbe>> FamilyMeasurements::probe(const ProbeRequest&
     }
   }
   return out;
+}
+
+Result<bool> FamilyMeasurements::compare_rows(const std::vector<std::int64_t>& at) {
+  protocol::RowsRequest request;
+  TRY_ASSIGN(request.problem, operation::with_operation(family_.problem));
+  std::vector<std::pair<std::int64_t, Variant>> wanted;
+  for (int kernel = 0; kernel < std::ssize(family_.kernels); ++kernel) {
+    const auto own = std::find_if(family_.intervals.begin(), family_.intervals.end(), [&](const auto& interval) {
+      return interval.kernel == kernel || interval.spare == kernel;
+    });
+    wanted.emplace_back(own->last_m, family_.kernels[static_cast<std::size_t>(kernel)].variant);
+  }
+  TRY_ASSIGN(const auto built, build(wanted));
+  if (stopped()) return false;
+  for (std::size_t i = 0; i < built.size(); ++i) {
+    if (!built[i])
+      return fail(ErrorKind::kEnvironment, fmt::format("{} does not build any more", wanted[i].second.id()));
+    request.kernels.push_back(*built[i]);
+  }
+  const auto add = [&](std::int64_t m, bool moved, int kernel) -> Result<void> {
+    const Variant& variant = family_.kernels[static_cast<std::size_t>(kernel)].variant;
+    TRY_ASSIGN(auto plan, space::make_launch_plan(templates_.of(variant), variant, family_.at(m), device_.info()));
+    request.products.push_back({m, moved, kernel, std::move(plan)});
+    return {};
+  };
+  for (const std::int64_t m : at) {
+    const FamilyInterval& interval = family_.interval_of(m);
+    const bool moved = m == interval.last_m || m == family_.first_m || family_.interval_of(m - 1).last_m < m;
+    if (moved && interval.spare) TRY(add(m, true, *interval.spare));
+    TRY(add(m, moved, interval.kernel));
+  }
+  TRY_ASSIGN(const auto report, device_.compare_rows(request));
+  if (report.wrong.empty()) return true;
+  return fail(ErrorKind::kInternal, fmt::format("{}: {}, although its kernels add in one order ({}); it is not stored",
+                                                family_.title(), report.wrong, family_.sum_order));
 }
 
 }  // namespace pgtune::session

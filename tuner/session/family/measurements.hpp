@@ -51,15 +51,18 @@ using VariantFilter = std::function<bool(const Variant& variant, const Problem& 
 
 class FamilyMeasurements {
  public:
-  /// References must outlive it. Only problem, first M and conditions of `family` matter. With options.force trials of
+  /// References must outlive it. Only problem, first M and conditions of `family` matter, but
+  /// for compare_rows(). With options.force trials of
   /// earlier commands do not count.
   FamilyMeasurements(const Family& family, const space::TemplateSet& templates, device::Device& device, Store& store,
                      const SessionOptions& options, const std::atomic<bool>& stop, const ProgressCallback& progress,
                      const Clock& clock);
 
   /// Builds variants for one M each, as many at a time as there are compile workers, so that later they are taken from
-  /// the cubin cache. What cannot be built is found when it is tried. Errors: those of the device.
-  [[nodiscard]] Result<void> build(const std::vector<std::pair<std::int64_t, Variant>>& wanted);
+  /// the cubin cache. What could not be built is nothing in the result, which is beside `wanted`. Errors: those of the
+  /// device.
+  [[nodiscard]] Result<std::vector<std::optional<BuildInfo>>> build(
+      const std::vector<std::pair<std::int64_t, Variant>>& wanted);
   /// Tries `count` admitted variants that the options' strategy proposes, and settles the fastest. Errors: those of the
   /// device; a problem for which no variant is legal.
   [[nodiscard]] Result<MeasuredM> explore(std::int64_t m, std::int64_t count, const VariantFilter& admits);
@@ -70,6 +73,10 @@ class FamilyMeasurements {
   /// Rounds of the family's kernel, the search's winner and the baseline's first and best algorithm. Nothing where the
   /// stop flag or too many void rounds ended them. Errors: those of the device; a contender that fails.
   [[nodiscard]] Result<std::optional<FamilyProbe>> probe(const ProbeRequest& request);
+
+  /// Compares rows of the family's kernels at these M on the GPU, and those of spares beside the ends of intervals.
+  /// False where the stop flag ended it. Errors: those of the device; rows that differ (internal).
+  [[nodiscard]] Result<bool> compare_rows(const std::vector<std::int64_t>& at);
 
   [[nodiscard]] bool stopped() const { return stop_.load(); }
 
