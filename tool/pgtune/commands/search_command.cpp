@@ -148,6 +148,8 @@ class SearchCommand final : public SearchOptions {
       task.templates.insert({kind, grid_.of(set, learns)});
     }
     if (!effort_.empty()) take_effort(task.measuring.session);
+    if (!task.families.empty() && budget_.empty() && variants_.empty() && effort_.empty())
+      session.budget.seconds = session::kProbeSearch_s;
     if (!total_.empty()) share_out(task);
     OwnTemplates templates;
     for (const auto& [kind, set] : task.templates) templates.push_back(set);

@@ -450,7 +450,8 @@ Result<FamilyPlan> plan_family(const FamilyRequest& request, const space::Templa
 ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& plan, const SessionOptions& options,
                                std::size_t compile_workers) {
   // Of an H200.
-  constexpr double kPrepare_s = 0.4, kTrial_s = 0.065, kBuild_s = 1, kSettled_s = 0.9, kProbeRounds_s = 12;
+  constexpr double kPrepare_s = 0.4, kTrial_s = 0.065, kBuild_s = 1, kSettled_s = 0.9;
+  constexpr double kSettledRounds_s = 12, kShortRounds_s = 2.5;  // of a probe, with its preparation
   const auto workers = static_cast<double>(std::max<std::size_t>(compile_workers, 1));
   const auto explored = static_cast<double>(kExplored);
   const double anchor_s = kPrepare_s + explored * std::max(kTrial_s, kBuild_s / workers) + kSettled_s;
@@ -466,10 +467,11 @@ ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& p
   // Probes are log-uniform: half of them lie below the geometric mean of the range.
   Problem middle = request.problem;
   middle.m = static_cast<std::int64_t>(std::sqrt(static_cast<double>(request.first_m) * static_cast<double>(middle.m)));
-  const double search_s = (expected_search(middle, options, compile_workers).seconds +
-                           expected_search(request.problem, options, compile_workers).seconds) /
-                          2;
-  expected.probes_s = static_cast<double>(request.probes) * (search_s + kProbeRounds_s);
+  const auto probe_s = [&](const Problem& problem) {
+    const ExpectedSearch search = expected_search(problem, options, compile_workers);
+    return search.seconds + (search.sampling == Sampling::kSettled ? kSettledRounds_s : kShortRounds_s);
+  };
+  expected.probes_s = static_cast<double>(request.probes) * (probe_s(middle) + probe_s(request.problem)) / 2;
   return expected;
 }
 
