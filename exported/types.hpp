@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "exported/largest_loss.hpp"
+
 namespace pgtune_export {
 
 /// What a call says; nothing was launched unless it is ok or cuda_error.
@@ -73,8 +75,8 @@ struct Limits {
   /// The worst of exact, family, guess, neighbour and other_device that may be launched.
   Match worst = Match::neighbour;
   /// A guess or a neighbour whose expected loss is larger is not launched, nor a family of which any measured m lost
-  /// more: 0.03 is 3 %.
-  double largest_loss = 0.03;
+  /// more: 0.05 is 5 %.
+  double largest_loss = kLargestLoss;
   /// A variant's number (as entries have it): it and nothing else serves the problem, or select() says not_supported.
   /// -1: none.
   int pinned = -1;

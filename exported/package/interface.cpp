@@ -18,6 +18,9 @@ static_assert(pgtune_export_status_not_compiled == static_cast<int>(exported::St
                   pgtune_export_match_none == static_cast<int>(exported::Match::none),
               "the same words");
 
+constexpr pgtune_export_policy kDefault = PGTUNE_EXPORT_POLICY;
+static_assert(kDefault.largest_loss == exported::Limits{}.largest_loss, "both have one default");
+
 int number(exported::Status status) noexcept { return static_cast<int>(status); }
 
 bool is_word(std::int32_t word) noexcept { return word >= 0 && word < kWordEnd; }

@@ -42,8 +42,8 @@ typedef struct pgtune_export_policy {
   double largest_loss;
   int32_t batch_invariant;
 } pgtune_export_policy;
-/* Exact, families, guesses and neighbours that lose 3 % at most, nothing pinned: what a null policy means. */
-#define PGTUNE_EXPORT_POLICY {pgtune_export_match_neighbour, -1, 0.03, 0}
+/* Exact, families, guesses and neighbours that lose 5 % at most, nothing pinned: what a null policy means. */
+#define PGTUNE_EXPORT_POLICY {pgtune_export_match_neighbour, -1, 0.05, 0}
 
 typedef struct pgtune_export_choice {
   int32_t match, variant;

@@ -118,6 +118,17 @@ TEST(NeighbourLoss, WhatNoSearchTriedCountsAsLosingMore) {
   }
 }
 
+TEST(Coverage, AGuessMayLoseWhatADefaultPolicyAllows) {
+  CallableHeader content = quarter_doublings();
+  content.entries.push_back(content.entries.front());
+  ExportedEntry& guess = content.entries.back();
+  guess.problem = f32_problem(3000);
+  guess.guessed_loss = 0.05;
+  EXPECT_EQ(std::string(served(content, guess.problem, 0).how), "guess");
+  guess.guessed_loss = 0.051;
+  EXPECT_EQ(std::string(served(content, guess.problem, 0).how), "fallback");
+}
+
 TEST(Coverage, SaysHowEachShapeIsServed) {
   CallableHeader content = quarter_doublings();
   content.losses = {{Dtype::kF32, true, 0.5, 10, 10, 0.012, 0.03}};

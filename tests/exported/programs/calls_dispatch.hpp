@@ -178,6 +178,7 @@ inline void every_m() {
   CHECK(Gemm::select(p, adds, 0, strict, gemm) == Status::not_supported);
 
   // What the family lost where it was measured is compared with the policy.
+  CHECK(Policy().largest_loss == 0.05);
   Policy policy = strict;
   policy.largest_loss = 0.02;
   CHECK(Gemm::select(p, o, 0, policy, gemm) == Status::not_supported);

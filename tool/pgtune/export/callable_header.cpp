@@ -145,7 +145,7 @@ std::string template_functions(const CallableHeader& content) {
 std::string code(const CallableHeader& content, const std::string& images, const std::string& content_hash) {
   const bool gemms = has_gemms(content), operations = !content.operations.empty();
   const auto where = [](bool has, const std::string& text) { return has ? text : std::string(); };
-  std::string out = body_of("types.hpp");
+  std::string out = body_of("largest_loss.hpp") + body_of("types.hpp");
   if (gemms) out += word_enums() + body_of("gemm_types.hpp");
   if (operations) out += body_of("operation_types.hpp");
   out += in_detail(body_of("checked.hpp") + body_of("facts.hpp") +

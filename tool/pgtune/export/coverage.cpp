@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "exported/largest_loss.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/shape_list.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
@@ -42,16 +43,13 @@ std::string nearest_title(const CallableHeader& content, std::size_t variant, co
   return nearest->problem.title();
 }
 
-/// The largest loss that a program's policy allows unless it says otherwise (exported/types.hpp).
-constexpr double kLargestLoss = 0.03;
-
 /// By the first family there that a policy without wishes takes.
 std::optional<Served> served_by_family(const CallableHeader& content, const Problem& problem,
                                        std::size_t device_class) {
   for (const ExportedFamily& known : content.families) {
     if (known.device_class != device_class || !known.family.covers(problem)) continue;
     const auto loss = known.family.loss();
-    if (!loss || loss->largest > kLargestLoss) return std::nullopt;
+    if (!loss || loss->largest > pgtune_export::kLargestLoss) return std::nullopt;
     const auto interval = std::find_if(known.intervals.begin(), known.intervals.end(),
                                        [&](const auto& one) { return problem.m <= one.last_m; });
     for (const std::optional<std::size_t> number : {std::optional(interval->variant), interval->spare}) {
@@ -94,7 +92,8 @@ Served served(const CallableHeader& content, const Problem& problem, std::size_t
   });
   if (exact != content.entries.end() && !exact->guessed_loss) return {"exact", exact->variant, 0, ""};
   if (auto family = served_by_family(content, problem, device_class)) return std::move(*family);
-  if (exact != content.entries.end()) return {"guess", exact->variant, exact->guessed_loss, ""};
+  if (exact != content.entries.end() && *exact->guessed_loss <= pgtune_export::kLargestLoss)
+    return {"guess", exact->variant, exact->guessed_loss, ""};
   const MeasuredLoss* const loss = chosen_loss(content, problem);
   const auto variant =
       loss == nullptr ? std::nullopt : neighbour(content, problem, content.device_classes[device_class], loss->radius);
