@@ -524,7 +524,8 @@ validation_suites_are_as_drawn() {
   cp -r "$source/configs/shapes" "$tree/configs/"
   rm -r "$tree/configs/shapes/validation"
   expect 0 scripts/draw-validation-shapes
-  diff -r "$source/configs/shapes/validation" "$tree/configs/shapes/validation" >"$work/said" || fail "the files are not what the script draws"
+  # Families come from models that the script does not know.
+  diff -r -x families.txt "$source/configs/shapes/validation" "$tree/configs/shapes/validation" >"$work/said" || fail "the files are not what the script draws"
 }
 
 "$2"

@@ -21,11 +21,14 @@ namespace {
 
 namespace fs = std::filesystem;
 using Extents = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+using Weight = std::pair<std::int64_t, std::int64_t>;  ///< N and K
+
+const fs::path kFamilies = fs::path(PGTUNE_SOURCE_DIR) / "configs/shapes/validation/families.txt";
 
 std::vector<fs::path> files_in(const char* folder, std::string_view extension) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(fs::path(PGTUNE_SOURCE_DIR) / folder))
-    if (entry.path().extension() == extension) files.push_back(entry.path());
+    if (entry.path().extension() == extension && entry.path() != kFamilies) files.push_back(entry.path());
   return files;
 }
 
@@ -40,6 +43,12 @@ std::set<Extents> validation_extents() {
   std::set<Extents> all;
   for (const fs::path& file : files_in("configs/shapes/validation", ".txt"))
     for (const Extents& extents : extents_in(file)) all.insert(extents);
+  return all;
+}
+
+std::set<Weight> weights_in(const fs::path& file) {
+  std::set<Weight> all;
+  for (const auto& [m, n, k] : extents_in(file)) all.emplace(n, k);
   return all;
 }
 
@@ -70,8 +79,27 @@ TEST(ValidationSuites, ShareNoProblemWithATuningSuite) {
       EXPECT_FALSE(validation.contains({m, n, k})) << file << " has " << fmt::format("{}x{}x{}", m, n, k);
 }
 
+TEST(ValidationFamilies, AreEightRangesOfWeightsThatNoOtherListHas) {
+  const auto families = parse_shape_list(read_shape_list(kFamilies.string()), kFamilies.string());
+  EXPECT_EQ(families.size(), 8U);
+  for (const ListedShape& family : families) {
+    EXPECT_EQ(family.first_m, 1);
+    EXPECT_EQ(family.problem.m, 8192);
+    EXPECT_TRUE(family.dtype && family.layout);
+  }
+  const std::set<Weight> own = weights_in(kFamilies);
+  EXPECT_EQ(own.size(), families.size());
+  for (const char* folder : {"configs/shapes", "configs/shapes/validation"}) {
+    for (const fs::path& file : files_in(folder, ".txt")) {
+      for (const Weight& weight : weights_in(file))
+        EXPECT_FALSE(own.contains(weight)) << file << " has " << weight.first << 'x' << weight.second;
+    }
+  }
+}
+
 TEST(ValidationSuites, AreInNoRecordingFromWhichModelsLearn) {
   const std::set<Extents> validation = validation_extents();
+  const std::set<Weight> families = weights_in(kFamilies);
   std::vector<fs::path> recordings = files_in("recordings", ".zst");
   if (fs::exists(PGTUNE_SOURCE_DIR "/recordings/unbiased"))
     for (const fs::path& file : files_in("recordings/unbiased", ".zst")) recordings.push_back(file);
@@ -85,6 +113,7 @@ TEST(ValidationSuites, AreInNoRecordingFromWhichModelsLearn) {
       const auto problem = nlohmann::json::parse(text);
       const Extents extents{problem.at("m"), problem.at("n"), problem.at("k")};
       EXPECT_FALSE(validation.contains(extents)) << file << " has " << text;
+      EXPECT_FALSE(families.contains({problem.at("n"), problem.at("k")})) << file << " has " << text;
       ++seen;
     }
     EXPECT_GT(seen, 0U) << file;
@@ -105,6 +134,8 @@ TEST(ValidationSuites, AreNamedByNoPresetOrCostOfATemplate) {
       EXPECT_FALSE(std::regex_search(text, kNamedExtent)) << file << ": " << text;
       for (const auto& [m, n, k] : validation_extents())
         EXPECT_EQ(text.find(fmt::format("{}x{}x{}", m, n, k)), std::string::npos) << file << ": " << text;
+      for (const auto& [n, k] : weights_in(kFamilies))
+        EXPECT_EQ(text.find(fmt::format("{}x{}", n, k)), std::string::npos) << file << ": " << text;
     }
   }
   EXPECT_GT(read, 100U);
