@@ -51,6 +51,25 @@ TEST_F(PageTest, HoldsWhatTheDatabaseKnows) {
   EXPECT_TRUE(data.at("comparison").is_null());
 }
 
+TEST_F(PageTest, HoldsFamilies) {
+  const Finished searched =
+      pgtune({"search", "--template", path("tiny.json"), "--shape", "1..96x256x256", "--probes", "0", "-q"});
+  ASSERT_EQ(searched.exit_code, 0) << searched.err;
+  const Finished written = pgtune({"report", "--html", path("page.html")});
+  EXPECT_EQ(written.exit_code, 0) << written.err;
+  EXPECT_THAT(written.err, HasSubstr("page.html: 1 family, "));
+  const json families = data_of(read("page.html")).at("families");
+  ASSERT_EQ(families.size(), 1U);
+  const json& family = families.at(0);
+  EXPECT_EQ(family.at("title"), "1..96x256x256 f32 nn");
+  EXPECT_EQ(family.at("first_m"), 1);
+  EXPECT_TRUE(family.at("probes").empty());
+  const json& last = family.at("intervals").back();
+  EXPECT_EQ(last.at(0), 96);
+  EXPECT_LT(last.at(1).get<std::size_t>(), family.at("kernels").size());
+  EXPECT_GT(last.at(2).get<double>(), 0);
+}
+
 TEST_F(PageTest, GoesToStandardOutput) {
   ASSERT_EQ(search({"-q"}).exit_code, 0);
   const Finished page = pgtune({"report", "--html", "-"});

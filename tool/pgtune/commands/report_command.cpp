@@ -161,7 +161,8 @@ class ReportCommand final : public Command {
       held_by_rooms += of_room.count;
       sections.push_back({room.report, std::move(of_room)});
     }
-    if (results.empty() && held_by_rooms == 0) {
+    const std::vector<db::FamilyRow> families = filter_.load_families(context);
+    if (results.empty() && held_by_rooms == 0 && families.empty()) {
       context.terminal().error(filter_.nothing_found(context));
       return ExitCode::kNothingValid;
     }
@@ -171,8 +172,8 @@ class ReportCommand final : public Command {
     const std::string name = std::filesystem::path(database.origin()).filename().string();
     const std::vector<StoredResult> boards = filter_.load_boards(context, problems_of_several_boards(database));
     const std::string before_name = std::filesystem::path(against_).filename().string();
-    const std::string page =
-        write_page(page_data(context, {database, name, results, boards, before, before_name, sections}), sections);
+    const std::string page = write_page(
+        page_data(context, {database, name, results, boards, before, before_name, families, sections}), sections);
     if (html_ == "-") {
       context.terminal().print(page);
       return ExitCode::kDone;
@@ -183,6 +184,8 @@ class ReportCommand final : public Command {
       if (count > 0) held.push_back(fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"));
     };
     add(results.size(), "problem");
+    if (!families.empty())
+      held.push_back(families.size() == 1 ? "1 family" : fmt::format("{} families", families.size()));
     for (const PageSection& section : sections) add(section.results.count, section.report.noun);
     context.terminal().note(
         fmt::format("wrote {}: {}, {} KiB", html_, fmt::join(held, " and "), (page.size() + 1023) / 1024));

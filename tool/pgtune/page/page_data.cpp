@@ -121,6 +121,31 @@ json boards_data(const std::vector<StoredResult>& results) {
   return out;
 }
 
+/// Times in us; kernels of intervals are indices. A family's operations are "flop" times M.
+json families_data(const std::vector<db::FamilyRow>& families) {
+  json out = json::array();
+  for (const db::FamilyRow& row : families) {
+    const Family& family = row.family;
+    json kernels = json::array(), intervals = json::array(), probes = json::array();
+    for (const FamilyKernel& kernel : family.kernels)
+      kernels.push_back(kernel.variant.template_name + ' ' + kernel.variant.key());
+    for (const FamilyInterval& interval : family.intervals)
+      intervals.push_back({interval.last_m, interval.kernel, compact(interval.time_s * 1e6)});
+    for (const FamilyProbe& probe : family.probes)
+      probes.push_back({probe.m, compact(probe.family_s * 1e6), compact(probe.best_s * 1e6),
+                        compact_positive(probe.baseline_first_s * 1e6)});
+    out.push_back({{"title", family.title()},
+                   {"order", family.sum_order},
+                   {"device", row.device_name},
+                   {"conditions", family.conditions.key()},
+                   {"first_m", family.first_m},
+                   {"kernels", std::move(kernels)},
+                   {"intervals", std::move(intervals)},
+                   {"probes", std::move(probes)}});
+  }
+  return out;
+}
+
 json comparison_data(const PageContent& content) {
   if (content.before.empty()) return nullptr;
   json rows = json::array();
@@ -187,6 +212,7 @@ json page_data(const Context& context, const PageContent& content) {
                    {"problems", std::move(problems)},
                    {"boards", boards_data(content.boards)},
                    {"comparison", comparison_data(content)},
+                   {"families", families_data(content.families)},
                    {"texts", texts.texts()}};
   for (const PageSection& section : content.sections) document[section.report.name] = section.results.page;
   return document;

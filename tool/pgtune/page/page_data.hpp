@@ -52,6 +52,7 @@ struct PageContent {
   const std::vector<StoredResult>& boards;   ///< of ResultFilter::load_boards()
   const std::vector<StoredResult>& before;   ///< of another database; empty: no comparison
   const std::string& before_name;
+  const std::vector<db::FamilyRow>& families;  ///< of ResultFilter::load_families()
   const std::vector<PageSection>& sections;
 };
 

@@ -114,6 +114,7 @@ function drawPoints(spec, width) {
     }
     svg.append(svgEl("path", { class: "roof", d: `M${from[0].toFixed(1)},${from[1].toFixed(1)}L${to[0].toFixed(1)},${to[1].toFixed(1)}`,
       stroke: roof.colour === undefined ? "var(--soft)" : colourOf(roof.colour) }));
+    if (!roof.text) continue;
     // Beside a slope, above what is flat.
     const along = roof.slope === undefined ? 1 : roof.slope;
     const lx = from[0] + along * (to[0] - from[0]), ly = from[1] + along * (to[1] - from[1]);

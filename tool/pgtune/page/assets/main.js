@@ -33,7 +33,8 @@ function start() {
     detail.scrollIntoView();
   }
   const kernels = data.problems.length > 0;  // a database may hold other results alone
-  const held = [["problem", data.problems], ...roomSections.map((room) => [room.noun, data[room.id]])].filter(([, results]) => results.length > 0).map(([noun, results]) => plural(results.length, noun));
+  const families = data.families.length === 0 ? [] : [data.families.length === 1 ? "1 family" : data.families.length + " families"];
+  const held = [["problem", data.problems], ...roomSections.map((room) => [room.noun, data[room.id]])].filter(([, results]) => results.length > 0).map(([noun, results]) => plural(results.length, noun)).concat(families);
   document.getElementById("made").textContent = `${data.database}, ${held.join(" and ")}; made ${data.made_at.replace("T", " ").replace("Z", " UTC")} by pgtune ${data.pgtune}`;
   const main = document.getElementById("main");
   const chosen = fromHash();
@@ -41,7 +42,7 @@ function start() {
   const ofKernels = kernels ? [["overview", "Overview", overviewSection(data, lead)], ["problems", "Problems", problemsSection(data, state, drawCharts, open)],
     ["charts", "Charts", el("section", { id: "charts" }, el("h2", {}, "Charts"), el("p", { class: "note" }, "Of the problems that pass the filter above. A click on a point, or Enter on one reached by the arrow keys, shows its problem below."), charts)],
     ["comparison", "Comparison", comparisonSection(data, open)], ["boards", "Boards", boardsSection(data)]] : [];
-  const sections = [...ofKernels, ...roomSections.map((room) => [room.id, room.title, data[room.id].length > 0 ? room.section(data) : null]), ...(kernels ? [["problem", "Problem", detail]] : [])].filter(([, , node]) => node !== null);
+  const sections = [...ofKernels, ["families", "Families", familiesSection(data)], ...roomSections.map((room) => [room.id, room.title, data[room.id].length > 0 ? room.section(data) : null]), ...(kernels ? [["problem", "Problem", detail]] : [])].filter(([, , node]) => node !== null);
   main.replaceChildren(...sections.map(([, , node]) => node));
   document.getElementById("sections").replaceChildren(...sections.map(([id, title]) => el("a", { href: "#" + id }, title)));
   document.querySelector(".skip").setAttribute("href", "#" + sections[kernels ? 1 : 0][0]);

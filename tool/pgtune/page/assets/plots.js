@@ -115,6 +115,33 @@ function boardsSection(data) {
   }));
 }
 
+/** Each interval at the time of its largest M, which bounds that of the others; and what the probes took. */
+function familyChart(family, title) {
+  const first = (i) => (i === 0 ? family.first_m : family.intervals[i - 1][0] + 1);
+  const of = (kernel) => family.intervals.map((interval, i) => [interval, i]).filter(([interval]) => interval[1] === kernel);
+  const probes = (at) => family.probes.filter((probe) => probe[at] !== null);
+  return pointsFigure({
+    title, text: "A line is an interval of M, coloured by its kernel, at the time of its largest M. Hollow marks are probes.",
+    x: { label: "M", log: true, include: [family.first_m] }, y: { label: "time", log: true, format: asTimeTick },
+    roofs: family.intervals.map(([last, kernel, us], i) => ({ points: [[first(i), us], [last, us]], text: "", colour: kernel })),
+    series: [...family.kernels.map((name, kernel) => ({ name: "k" + (kernel + 1), colour: kernel, shape: kernel < 8 ? 0 : 1, always: true,
+      points: of(kernel).map(([[last, , us], i]) => ({ x: last, y: us, text: `M ${first(i)} to ${last}: k${kernel + 1}\n${asTime(us)} at ${last}\n${name.replaceAll(",", " ")}` })) })),
+    ...[["cuBLASLt’s first choice", 3, "bad"], ["searched alone", 2, "soft"]].map(([name, at, colour]) => ({ name, colour, shape: 3, hollow: true, always: true,
+      points: probes(at).map((probe) => ({ x: probe[0], y: probe[at], text: `M ${probe[0]}, ${name}: ${asTime(probe[at])}\nfamily: ${asTime(probe[1])}` })) }))],
+  });
+}
+
+function familiesSection(data) {
+  if (data.families.length === 0) return null;
+  const loss = (family) => family.probes.map((probe) => probe[1] / probe[2] - 1);
+  const titles = data.families.map((family) => family.title + (family.order ? ", batch-invariant" : ""));
+  return el("section", { id: "families" }, el("h2", {}, "Families"),
+    simpleTable("Families", [{ name: "family" }, { name: "kernels", number: true }, { name: "intervals", number: true }, { name: "probes", number: true }, { name: "loss, median", number: true }, { name: "largest", number: true }, { name: "GPU" }],
+      data.families.map((family, i) => [titles[i], family.kernels.length, family.intervals.length, family.probes.length,
+        ...(family.probes.length ? [asPercent(median(loss(family))), asPercent(Math.max(...loss(family)))] : ["–", "–"]), `${family.device}; ${family.conditions}`])),
+    el("div", { class: "charts" }, data.families.map((family, i) => familyChart(family, titles[i]))));
+}
+
 function comparisonSection(data, pick) {
   const comparison = data.comparison;
   if (!comparison) return null;
