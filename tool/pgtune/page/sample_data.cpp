@@ -89,7 +89,6 @@ json sample_data(const StoredResult& result, const std::vector<db::ContenderSamp
         positions = std::max(positions, sample.position + 1);
       }
     }
-    if (last_round == 0) continue;
     const int best = best_algorithm(rounds, stage);
     const int step = (last_round - 1) / std::max(round_limit, 1) + 1;
     for (const db::ContenderSamplesRow& contender : rounds) {
