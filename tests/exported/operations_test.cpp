@@ -33,7 +33,7 @@ TEST(ExportedOperations, EveryScenarioHolds) {
   ASSERT_TRUE(folder.compile("c++ -std=c++17 -g -fsanitize=address,undefined -fno-sanitize-recover=all",
                              kPrograms + "operations.cpp", "operations"));
   for (const char* scenario :
-       {"types", "calls", "pointers", "dispatch", "wrong_arguments", "other_device", "wrong_device"}) {
+       {"types", "calls", "pointers", "dispatch", "shapes", "wrong_arguments", "other_device", "wrong_device"}) {
     std::string output;
     EXPECT_EQ(folder.run("ASAN_OPTIONS=detect_leaks=0 " + kWithFake + "./operations " + scenario, &output), 0)
         << scenario << "\n"

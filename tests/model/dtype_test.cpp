@@ -141,11 +141,13 @@ TEST(ElementValue, OfTheLargestPatternIsTheLargestNumber) {
 }
 
 TEST(Rounding, BlocksAddARoundingEach) {
-  const double of_block = sum_error(Dtype::kE4m3, 128, 0);
-  for (const auto& [k, blocks] : {std::pair{1, 1}, {128, 1}, {129, 2}, {256, 2}})
-    EXPECT_EQ(blocked_sum_error(Dtype::kE4m3, k, 128),
-              (k < 128 ? sum_error(Dtype::kE4m3, k, 0) : of_block) + summation_bound(blocks, 0x1p-24, 6))
-        << k;
+  for (const Dtype dtype : {Dtype::kE4m3, Dtype::kBf16}) {  // whose error does not grow with K, and does
+    const double of_block = sum_error(dtype, 128, 0);
+    for (const auto& [k, blocks] : {std::pair{1, 1}, {128, 1}, {129, 2}, {256, 2}})
+      EXPECT_EQ(blocked_sum_error(dtype, k, 128),
+                (k < 128 ? sum_error(dtype, k, 0) : of_block) + summation_bound(blocks, 0x1p-24, 6))
+          << k;
+  }
 }
 
 TEST(Rounding, HalfTheLeastDistanceOfTwoResultsIsNoError) {

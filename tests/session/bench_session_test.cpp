@@ -253,6 +253,34 @@ TEST(BenchAgain, AStopKeepsTheRoundsSoFar) {
   EXPECT_EQ(bench.search.store.rounds[Stage::kFinal].front().front().samples.size(), 8U);
 }
 
+TEST(BenchAgain, WhatWasCheckedBeforeAStopHasNotFailed) {
+  TestBench bench;
+  auto device = bench.search.device();
+  device.after_trial = [&] { bench.search.stop = true; };
+  const auto result = bench.run(device);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->interrupted);
+  EXPECT_FALSE(device.trials.empty());
+  EXPECT_THAT(result->failed, IsEmpty());
+}
+
+TEST(Bench, WhoFailsTheVerificationIsOutAndTheNextIsVerified) {
+  TestBench bench;
+  bench.search.plan = [](const Variant& variant) {
+    Script script = plain_script(variant);
+    if (variant.key() == kBestKey) script.verified = {OutcomeKind::kWrongResult, "wrong with other data"};
+    return script;
+  };
+  auto device = bench.search.device();
+  const auto result = bench.run(device);
+  ASSERT_TRUE(result && result->answer);
+  ASSERT_EQ(result->failed.size(), 1U);
+  EXPECT_EQ(result->failed[0].first.key(), kBestKey);
+  EXPECT_EQ(result->answer->best().variant, variant(1, 1));
+  ASSERT_FALSE(device.verify_requests.empty());
+  EXPECT_EQ(device.verify_requests.back().built.variant, variant(1, 1));
+}
+
 TEST(BenchAgain, AStopDuringTheFloorEndsIt) {
   TestBench bench;
   auto device = bench.search.device();

@@ -164,6 +164,13 @@ session::Answer sampled(Sampling sampling) {
   return answer;
 }
 
+TEST(AnswerText, AFinalSaysHowManyRacedIfAnyDid) {
+  session::Answer answer = sampled(Sampling::kShort);
+  EXPECT_THAT(answer_facts(answer, {}), AllOf(HasSubstr("1 finalist"), Not(HasSubstr("raced"))));
+  answer.raced = 7;
+  EXPECT_THAT(answer_facts(answer, {}), HasSubstr("1 finalist of 7 that raced"));
+}
+
 TEST(SamplingText, SaysInASentenceHowItWasSampled) {
   EXPECT_EQ(sampling_text(sampled(Sampling::kShort), {}), "short: contenders take turns without settling the clock");
   session::Answer settled = sampled(Sampling::kSettled);

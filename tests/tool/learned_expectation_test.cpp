@@ -43,6 +43,14 @@ RecordedTable table(std::int64_t extent, const TimeOf& time_s) {
   return out;
 }
 
+TEST(LeaveOut, HasAWordForEach) {
+  EXPECT_EQ(parse_leave_out("problem"), LeaveOut::kProblem);
+  EXPECT_EQ(parse_leave_out("dtype"), LeaveOut::kDtype);
+  EXPECT_EQ(parse_leave_out("device"), LeaveOut::kDevice);
+  EXPECT_EQ(parse_leave_out("template"), LeaveOut::kTemplate);
+  EXPECT_EQ(parse_leave_out("nothing"), std::nullopt);
+}
+
 double bm(const Variant& variant) { return static_cast<double>(std::get<std::int64_t>(*variant.find("BM"))); }
 
 /// Whether the largest BM is expected to be faster than the smallest.

@@ -134,6 +134,25 @@ StoredResult result(std::int64_t session, double ratio, double half_width, const
   return stored;
 }
 
+TEST(ProblemData, FinalistsAreNamedByWhatTellsThemFromTheWinner) {
+  StoredResult stored = result(1, 1.05, 0.001);
+  stored.problem = with_default_strides({.m = 64, .n = 64, .k = 64}).value();
+  stored.row.conditions_key = Conditions().key();
+  std::vector<session::RankedVariant>& ranking = stored.answer.ranking;
+  ranking.resize(3, ranking.front());
+  const auto variant = [](const char* name, std::int64_t bn) {
+    return Variant{name, {{"BM", std::int64_t{8}}, {"BN", bn}}};
+  };
+  ranking[0].variant = variant("tiny", 16);
+  ranking[1].variant = variant("tiny", 32);
+  ranking[2].variant = variant("another", 16);
+  SharedTexts texts;
+  std::vector<std::string> names;
+  const json data = problem_data(stored, {}, texts);
+  for (const json& row : data.at("ranking")) names.push_back(texts.texts().at(row.at(0).get<std::size_t>()));
+  EXPECT_EQ(names, (std::vector<std::string>{"", "BN=32", ranking[2].variant.id()}));
+}
+
 TEST(Comparison, JudgesBeyondTheNoise) {
   const std::vector<StoredResult> before{result(1, 1.00, 0.001, "a"), result(2, 1.00, 0.001, "b"),
                                          result(3, 1.00, 0.001, "c"), result(4, 1.00, 0.2, "d"),

@@ -92,6 +92,8 @@ TEST(TerminalOutput, ResultsAndNotesInOneFileKeepTheirOrder) {
 TEST(LiveLineText, ElidesTheMiddle) {
   EXPECT_EQ(elided("0123456789", 10), "0123456789");
   EXPECT_EQ(elided("0123456789", 9), "012...789");
+  EXPECT_EQ(elided("0123456789", 4), "...9");
+  EXPECT_EQ(elided("0123456789", 3), "012") << "dots alone would say nothing";
   EXPECT_EQ(elided("0123456789", 2), "01");
 }
 

@@ -81,6 +81,13 @@ TEST(ChildProcess, ALineOverTheLimitIsAnOverflowAndNotMemory) {
   EXPECT_FALSE(child->next_line());
 }
 
+TEST(ChildProcess, ALineOfExactlyTheLimitIsNoOverflow) {
+  const auto exact = shell("printf '123456789\\n'", 10), longer = shell("printf '1234567890\\n'", 10);
+  EXPECT_EQ(line_of(*exact), "123456789");
+  EXPECT_FALSE(exact->overflowed());
+  EXPECT_TRUE(pump_until(*longer, [&] { return longer->overflowed(); }));
+}
+
 TEST(ChildProcess, WritingToADeadChildIsNoSignal) {
   const auto child = shell("exit 0");
   EXPECT_TRUE(pump_until(*child, [&] { return child->ended(); }));

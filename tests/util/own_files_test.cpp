@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <fstream>
 #include <iterator>
 
@@ -33,6 +35,22 @@ TEST_F(OwnFiles, AreWrittenWholeOrNotAtAll) {
   EXPECT_FALSE(write_file_atomically(taken, "text"));
   EXPECT_FALSE(write_file_atomically(folder_ / "nowhere" / "file", "text"));
   EXPECT_EQ(entries(), 2) << "no temporary file stays";
+}
+
+TEST_F(OwnFiles, ThatCannotBeWrittenWholeAreAnError) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit little{4, before.rlim_max};
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &little), 0);
+  const auto fits = write_file_atomically(folder_ / "fits", "1234");
+  const auto does_not = write_file_atomically(folder_ / "file", "12345");
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_TRUE(fits);
+  ASSERT_FALSE(does_not);
+  EXPECT_NE(does_not.error().message.find("File too large"), std::string::npos) << does_not.error().message;
+  EXPECT_EQ(entries(), 1) << "no part of it stays";
 }
 
 TEST_F(OwnFiles, AreReadUpToALimit) {

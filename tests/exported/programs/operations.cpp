@@ -183,6 +183,24 @@ void wrong_device() {
   CHECK(prepare(0) == Status::wrong_device);
 }
 
+/// What is known of a buffer's places, by its extents and strides.
+void shapes() {
+  const auto layout = [](std::int64_t rows, std::int64_t columns, std::int64_t row_stride, std::int64_t stride) {
+    return detail::is_layout({2, {rows, columns}, {row_stride, stride}});
+  };
+  CHECK(layout(4, 8, 8, 1) && layout(4, 8, 9, 1) && layout(4, 8, 1, 4) && layout(1, 8, 1, 1));
+  CHECK(!layout(4, 8, 7, 1) && !layout(4, 8, 1, 3) && !layout(4, 8, 1, 1));
+  CHECK(!layout(0, 8, 8, 1) && !layout(4, 8, 0, 1) && !layout(4, 8, 8, 0) && !layout(4, -8, 8, 1));
+  CHECK(layout(1 << 24, 1 << 24, 1 << 24, 1) && !layout(1 << 24, (1 << 24) + 1, (1 << 24) + 1, 1));
+  const auto alignment = [](std::int64_t rows, std::int64_t row_stride, std::int64_t stride, std::int64_t of_pointer) {
+    return detail::row_alignment({2, {rows, 64}, {row_stride, stride}}, {2, {}, of_pointer, false});
+  };
+  CHECK(alignment(4, 64, 1, 256) == 128 && alignment(4, 72, 1, 256) == 16 && alignment(4, 65, 1, 256) == 2);
+  CHECK(alignment(4, 72, 1, 8) == 8 && alignment(4, 256, 1, 512) == 256);
+  CHECK(alignment(1, 65, 1, 256) == 256);  // there is no other row
+  CHECK(alignment(4, 1, 4, 256) == 8);     // columns are what is not contiguous
+}
+
 struct Scenario {
   const char* name;
   void (*run)();
@@ -191,6 +209,7 @@ const Scenario kScenarios[] = {{"types", types},
                                {"calls", calls},
                                {"pointers", pointers},
                                {"dispatch", dispatch},
+                               {"shapes", shapes},
                                {"wrong_arguments", wrong_arguments},
                                {"other_device", other_device},
                                {"wrong_device", wrong_device}};
