@@ -77,11 +77,11 @@ struct Computed {
   }
 
   /// Whether a kernel passes whose last element is off by `error`.
-  [[nodiscard]] bool passes(double error) {
+  [[nodiscard]] bool passes(double error, Arithmetic arithmetic = Arithmetic::kF32) {
     const Key& key = slot.key;
     Check check;
     const PgtuneOperands operands{a.data(), b.data(), c.data(), nullptr, d.data(), key.beta};
-    EXPECT_TRUE(begin_check(check, slot, operands, Arithmetic::kF32, nullptr));
+    EXPECT_TRUE(begin_check(check, slot, operands, arithmetic, nullptr));
     const std::int64_t end = (kBatch - 1) * key.stride_c + (kM - 1) * key.ldc + kN;
     std::vector<unsigned char> ours = d;
     put(ours, end - 1, last + error);
@@ -106,6 +106,30 @@ TEST(Checks, FindAnErrorBeyondTheBoundAndNoneBelow) {
         EXPECT_FALSE(call.passes(2 * bound + (type == kR16BF ? 0x1p-6 * std::abs(call.last) : 0)));
       }
     }
+  }
+}
+
+/// Where products are rounded, they add to the bound. None of 64 cancels.
+TEST(Checks, GoByTheArithmetic) {
+  ASSERT_NE(fake_cuda(), nullptr);
+  Computed call(kR32F, false, false);
+  const auto bound = [&](double addition, double product) {
+    return 2 * (2 * 13 * addition + product) * call.last_scale;
+  };
+  for (const auto& [arithmetic, limit] : {std::pair(Arithmetic::kTf32, bound(0x1p-23, 0x1p-9)),
+                                          std::pair(Arithmetic::kTf32x3, bound(0x1p-23, 0x1p-19))}) {
+    EXPECT_TRUE(call.passes(0.9 * limit, arithmetic));
+    EXPECT_FALSE(call.passes(1.1 * limit, arithmetic));
+  }
+}
+
+TEST(Checks, AreOfTypesThatTheyCanReadAlone) {
+  ASSERT_NE(fake_cuda(), nullptr);
+  for (std::uint8_t Key::*type : {&Key::type_a, &Key::type_b, &Key::type_d}) {
+    Computed call(kR32F, false, false);
+    call.slot.key.*type = 0xFE;
+    Check check;
+    EXPECT_FALSE(begin_check(check, call.slot, {}, Arithmetic::kF32, nullptr));
   }
 }
 

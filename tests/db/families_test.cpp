@@ -65,6 +65,11 @@ TEST_F(Families, ComeBackAsTheyWereSaved) {
   EXPECT_EQ(rows[0].template_hash, "5e7");
   EXPECT_EQ(rows[0].device_class, device_class(TestSession().device).text());
   EXPECT_FALSE(rows[0].finished_at.empty());
+  Statement joined(database_, "SELECT count(*) FROM family_intervals JOIN family_kernels ON ordinal = kernel");
+  ASSERT_TRUE(joined.step());
+  std::int64_t count = 0;
+  joined >> count;
+  EXPECT_EQ(count, 2) << "intervals name kernels by ordinal, as the schema says";
 }
 
 TEST_F(Families, AnUnfinishedOneIsNone) {

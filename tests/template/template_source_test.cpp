@@ -51,6 +51,24 @@ TEST(Includes, InAngleBracketsAreToldApart) {
       (std::vector<std::string>{"a", "c/d.h"}));
 }
 
+TEST(TemplateSource, HeadersLieInTheFoldersThatTheJsonNames) {
+  testing::Files files = testing::sample_files();
+  files.begin()->second = "#include \"a.cuh\"\n" + files.begin()->second;
+  files.emplace("shared/a.cuh", "// of the folder");
+  auto document = testing::sample_json();
+  const auto parsed = [&] { return parse_template(document.dump(), "sample.json", reader(files)); };
+  EXPECT_FALSE(parsed());
+  document["include_folders"] = {"other", "shared"};
+  const auto found = parsed();
+  EXPECT_TRUE(found) << found.error().text();
+  for (const char* folder : {"../shared", "/shared", "a/../../shared"}) {
+    document["include_folders"] = {folder};
+    const auto refused = parsed();
+    ASSERT_FALSE(refused) << folder;
+    EXPECT_THAT(refused.error().text(), HasSubstr("is not below the folder of this JSON"));
+  }
+}
+
 TEST(TemplateSource, HeadersOfTheHostsCompilerAreStoodInFor) {
   const auto source = read_template_source(
       "x.cu",

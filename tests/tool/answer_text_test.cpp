@@ -9,6 +9,7 @@
 
 #include "tests/tool/store_fixture.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/report/brief_text.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tool/pgtune/report/speed_report.hpp"
 
@@ -110,6 +111,23 @@ TEST(VerdictExplanation, WithoutAFinalThereIsNone) {
   answer.ranking = {best_of(Verdict::kFaster, 1.2, 1.2, 1.2)};
   ASSERT_EQ(explain_verdict(answer, {}).size(), 1U);
   EXPECT_THAT(explain_verdict(answer, {}).front(), HasSubstr("before its final was whole"));
+}
+
+TEST(AnswerText, AnAlgorithmHasItsPlaceInTheList) {
+  BaselineReport baseline;
+  baseline.algorithms.resize(4);
+  EXPECT_EQ(place_text({.rank = 0}, baseline), "1 of 4");
+  EXPECT_EQ(place_text({.rank = 3}, baseline), "4 of 4");
+  EXPECT_EQ(place_text({.rank = -1}, baseline), "unlisted");
+}
+
+TEST(AnswerText, EnergyIsComparedWhereTheBaselinesIsKnown) {
+  session::EnergySummary energy;
+  EXPECT_FALSE(energy_json(energy, {}).contains("energy_over_baseline"));
+  energy.ratio_to_baseline = 0.5, energy.ratio_low = 0.4, energy.ratio_high = 0.625;
+  const auto compared = energy_json(energy, {});
+  EXPECT_EQ(compared.at("energy_over_baseline"), 2);
+  EXPECT_EQ(compared.at("energy_over_baseline_range"), (nlohmann::json{1.6, 2.5}));
 }
 
 TEST(AnswerText, AVerdictHasAColour) {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -59,6 +61,12 @@ TEST_F(OwnFiles, AreReadUpToALimit) {
   EXPECT_EQ(read_own_file(folder_ / "file", 4), std::nullopt);
   EXPECT_EQ(read_own_file(folder_, 5000), std::nullopt);
   EXPECT_EQ(read_own_file(folder_ / "gone", 5), std::nullopt);
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  EXPECT_EQ(read_own_file(folder_ / "pipe", 5), std::nullopt);
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown((folder_ / "file").c_str(), 12345, 12345), 0);
+    EXPECT_EQ(read_own_file(folder_ / "file", 5), std::nullopt) << "another user's";
+  }
   fs::create_symlink("file", folder_ / "link");
   EXPECT_EQ(read_own_file(folder_ / "link", 5), std::nullopt);
 }

@@ -115,3 +115,22 @@ inline void biases() {
   }
   CHECK(seen > 0);
 }
+
+/// Kernels that were compiled for alpha = 1 or for no C refuse other scalars, all others take them.
+inline void scalars() {
+  CHECK(Gemm::prepare(0) == Status::ok);
+  int count = 0, fixed = 0, free = 0;
+  const Entry* all = entries(&count);
+  for (int i = 0; i < count; ++i) {
+    const Gemm gemm = selected(all[i]);
+    Operands o = operands_of(all[i]);
+    o.alpha = 3;
+    const Status scaled = gemm.run(o, workspace, kPlenty, stream());
+    CHECK(scaled == Status::ok || scaled == Status::invalid_argument);
+    ++(scaled == Status::ok ? free : fixed);
+    o = operands_of(all[i]);
+    o.beta = all[i].adds_c ? 0.0F : 0.5F;
+    CHECK(gemm.run(o, workspace, kPlenty, stream()) == scaled);
+  }
+  CHECK(fixed > 0 && free > 0);
+}
