@@ -105,6 +105,23 @@ TEST(Energy, AsTheObjectiveItDecidesAmongTheFinalists) {
   EXPECT_TRUE(answer.ranking.front().pareto);
 }
 
+TEST(Energy, TiesAreInWhatDecides) {
+  for (const Objective objective : {Objective::kTime, Objective::kEnergy}) {
+    TestSearch search;
+    search.options.objective = objective;
+    search.plan = [](const Variant& variant) {
+      Script script = plain_script(variant);
+      if (script.time_s < 1.15e-3) script.time_s = 1e-3;
+      return script;
+    };
+    auto device = search.device();
+    give_power(search, device, 450, 600);
+    const auto result = search.run(device);
+    ASSERT_TRUE(result && result->answer);
+    EXPECT_EQ(result->answer->ties.empty(), objective == Objective::kEnergy);
+  }
+}
+
 TEST(Energy, WhereItCannotBeMeasuredTheTimeDecides) {
   TestSearch search;
   search.options.objective = Objective::kEnergy;

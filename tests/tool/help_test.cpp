@@ -54,6 +54,7 @@ TEST_F(HelpTest, MainHelpListsCommandsAndExamples) {
   EXPECT_THAT(help.out, AllOf(HasSubstr("Usage: pgtune COMMAND"), HasSubstr("\n  search "), HasSubstr("Examples:"),
                               HasSubstr("pgtune search --shape 4096x4096x4096"), HasSubstr("Exit codes:")));
   expect_80_columns(help.out);
+  EXPECT_THAT(pgtune({"db", "merge", "--help"}).out, HasSubstr("Usage: pgtune db merge [options] FILES...\n"));
 }
 
 TEST_F(HelpTest, EveryCommandHasExamplesIn80Columns) {
