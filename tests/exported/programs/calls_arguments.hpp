@@ -2,6 +2,8 @@
 // Scenarios of calls.cpp: the order of calls, and arguments that are right and wrong.
 #pragma once
 
+#include <initializer_list>
+
 #include <cstring>
 
 #include "tests/exported/programs/calls_common.hpp"
@@ -133,4 +135,44 @@ inline void scalars() {
     CHECK(gemm.run(o, workspace, kPlenty, stream()) == scaled);
   }
   CHECK(fixed > 0 && free > 0);
+}
+
+/// Two plans launch the same if all is the same that a launch takes.
+inline void launches_compared() {
+  using detail::Plan;
+  Plan plan{};
+  plan.kernel_count = plan.map_count = 1;
+  plan.kernels[0].argument_count = 1;
+  plan.maps[0].rank = 2;
+  using Change = void (*)(Plan&);
+  for (const Change change :
+       std::initializer_list<Change>{[](Plan& p) { p.kernel_count = 0; },
+                                     [](Plan& p) { p.map_count = 0; },
+                                     [](Plan& p) { p.workspace_bytes = 1; },
+                                     [](Plan& p) { p.zeroes_workspace = true; },
+                                     [](Plan& p) { p.kernels[0].symbol = 1; },
+                                     [](Plan& p) { p.kernels[0].smem_bytes = 1; },
+                                     [](Plan& p) { p.kernels[0].overlaps = true; },
+                                     [](Plan& p) { p.kernels[0].co_resident = true; },
+                                     [](Plan& p) { p.kernels[0].grid[0] = 1; },
+                                     [](Plan& p) { p.kernels[0].block[1] = 1; },
+                                     [](Plan& p) { p.kernels[0].cluster[2] = 1; },
+                                     [](Plan& p) { p.kernels[0].arguments[0].value = 1; },
+                                     [](Plan& p) { p.maps[0].type = static_cast<CUtensorMapDataType>(1); },
+                                     [](Plan& p) { p.maps[0].swizzle = static_cast<CUtensorMapSwizzle>(1); },
+                                     [](Plan& p) { p.maps[0].promotion = static_cast<CUtensorMapL2promotion>(1); },
+                                     [](Plan& p) { p.maps[0].buffer = static_cast<decltype(p.maps[0].buffer)>(1); },
+                                     [](Plan& p) { p.maps[0].rank = 1; },
+                                     [](Plan& p) { p.maps[0].dims[1] = 1; },
+                                     [](Plan& p) { p.maps[0].box[1] = 1; },
+                                     [](Plan& p) { p.maps[0].strides_bytes[0] = 1; }}) {
+    Plan other = plan;
+    change(other);
+    CHECK(!detail::same_launch(plan, other) && !detail::same_launch(other, plan));
+  }
+  Plan other = plan;
+  other.cost = 5;
+  other.kernels[0].arguments[1].value = other.maps[0].dims[2] = other.maps[0].strides_bytes[1] =
+      1;  // beyond the counts
+  CHECK(detail::same_launch(plan, other));
 }
