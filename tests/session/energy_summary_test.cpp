@@ -190,5 +190,19 @@ TEST(Pareto, HoldsWhomNobodyBeatsInBoth) {
   EXPECT_THAT(list, ElementsAre("fast", "lean", "twin"));
 }
 
+TEST(SettledEnergySummary, CountsSettledSamplesWithAPowerAlone) {
+  std::vector<Sample> samples;
+  for (int round = 1; round <= 8; ++round)
+    samples.push_back({.round = round, .launches = 100, .time_s = 0.1, .lead_in_s = 0.2, .power_w = 400});
+  samples[0].power_w = 0, samples[1].power_w.reset(), samples[2].lead_in_s.reset();
+  EXPECT_FALSE(settled_energy(samples, {}, 1)) << "five are too few";
+  samples[2].lead_in_s = 0.2;
+  const auto summary = settled_energy(samples, {}, 1);
+  ASSERT_TRUE(summary);
+  EXPECT_EQ(summary->samples, 6);
+  EXPECT_NEAR(summary->energy_j, 0.4, 1e-12);
+  EXPECT_EQ(summary->ratio_to_baseline, 0) << "the baseline has none";
+}
+
 }  // namespace
 }  // namespace pgtune::session
