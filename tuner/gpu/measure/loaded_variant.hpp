@@ -37,7 +37,8 @@ class Workspace {
   GuardedMemory guarded_;
 };
 
-/// The cubins of the build, loaded. Errors: one cannot be read, or is not what was built. `driver` must outlive the result.
+/// The cubins of the build, loaded. Errors: one cannot be read, or is not what was built. `driver` must outlive the
+/// result.
 [[nodiscard]] CudaResult<Module> load_modules(const Driver& driver, const BuildInfo& build);
 /// The plan with the names that the build's kernels have in the module.
 [[nodiscard]] LaunchPlan with_symbols(LaunchPlan plan, const BuildInfo& build);

@@ -62,10 +62,11 @@ double seconds_of_cycle(const std::map<std::int64_t, double>& known, std::int64_
   return below->second + share * (above->second - below->second);
 }
 
-void bound_by_larger_classes(std::vector<std::optional<double>>& times, const std::vector<bool>& serves) {
+void bound_by_larger_classes(std::vector<std::optional<double>>& times, const std::vector<bool>& serves,
+                             const std::vector<bool>& measured) {
   std::optional<double> bound;
   for (std::size_t i = times.size(); i-- > 0;) {
-    if (times[i] && (!bound || *times[i] < *bound)) bound = times[i];
+    if (times[i] && (!bound || measured[i] || *times[i] < *bound)) bound = times[i];
     if (serves[i]) times[i] = bound;
   }
 }

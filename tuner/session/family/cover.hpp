@@ -32,9 +32,11 @@ template <typename Cost>
 /// times[kernel][class]: seconds of a launch at the class's last M; nothing where the kernel cannot serve the class.
 using TimeTable = std::vector<std::vector<std::optional<double>>>;
 
-/// Of one kernel: a launch of fewer rows takes no longer. Each time becomes at most that of the next class with one,
-/// and so a class that it `serves` gets a time where none is known.
-void bound_by_larger_classes(std::vector<std::optional<double>>& times, const std::vector<bool>& serves);
+/// Of one kernel: a launch of fewer rows is expected to take no longer. Each time that was not `measured` becomes at
+/// most that of the next class with one, and so a class that it `serves` gets a time where none is known. What was
+/// measured stays: a cluster whose rows end in its first block does take longer.
+void bound_by_larger_classes(std::vector<std::optional<double>>& times, const std::vector<bool>& serves,
+                             const std::vector<bool>& measured);
 
 /// A class's share of the range by log M: first and last M of each class follow from `tops`.
 [[nodiscard]] std::vector<double> class_weights(std::int64_t first, std::span<const std::int64_t> tops);

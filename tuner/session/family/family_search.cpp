@@ -449,17 +449,16 @@ Result<FamilyPlan> plan_family(const FamilyRequest& request, const space::Templa
 
 ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& plan, const SessionOptions& options,
                                std::size_t compile_workers) {
-  // Of an H200.
-  constexpr double kPrepare_s = 0.4, kTrial_s = 0.065, kBuild_s = 1, kSettled_s = 0.9;
+  // Of an H200 with 16 cores: means over 1..8192x4096x14336.
+  constexpr double kAnchor_s = 3.5, kBuild_s = 2, kTrial_s = 0.065, kClass_s = 0.45, kSettled_s = 0.55;
   constexpr double kSettledRounds_s = 12, kShortRounds_s = 2.5;  // of a probe, with its preparation
   const auto workers = static_cast<double>(std::max<std::size_t>(compile_workers, 1));
   const auto explored = static_cast<double>(kExplored);
-  const double anchor_s = kPrepare_s + explored * std::max(kTrial_s, kBuild_s / workers) + kSettled_s;
-  const double class_s = kPrepare_s + static_cast<double>(kTriedOfClass) * kTrial_s;
+  const double anchor_s = kAnchor_s + explored * std::max(kTrial_s, kBuild_s / workers);
   const auto settled = static_cast<double>(kSettledAt * (request.kernels + kSettledToSpare));
   ExpectedFamily expected;
   expected.kernels_s = static_cast<double>(plan.anchors.size()) * anchor_s +
-                       static_cast<double>(plan.tops.size()) * class_s + settled * kSettled_s;
+                       static_cast<double>(plan.tops.size()) * kClass_s + settled * kSettled_s;
   if (request.one_order) {
     const auto every_m = static_cast<double>(request.problem.m - request.first_m + 1);
     expected.kernels_s += std::min(kComparing_s, 2 * kComparison_s * every_m);

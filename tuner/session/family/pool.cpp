@@ -115,7 +115,7 @@ double Pool::expected_slowness(std::size_t index, std::int64_t m) {
 Pool::Rows Pool::rows(const std::vector<std::int64_t>& tops, bool settled_alone) {
   struct Row {
     std::vector<std::optional<double>> times;
-    std::vector<bool> serves;
+    std::vector<bool> serves, measured;
   };
   Rows out;
   for (std::size_t index = 0; index < size(); ++index) {
@@ -125,11 +125,13 @@ Pool::Rows Pool::rows(const std::vector<std::int64_t>& tops, bool settled_alone)
       Row& row = by_build[{facts(index, tops[i]).build, order(index, tops[i])}];
       row.times.resize(tops.size());
       row.serves.resize(tops.size());
+      row.measured.resize(tops.size());
       row.serves[i] = true;
+      row.measured[i] = measured_[index].cycles.contains(tops[i]);
       if (!settled_alone || !is_capped(tops[i]) || is_settled(index, tops[i])) row.times[i] = time_s(index, tops[i]);
     }
     for (auto& [build, row] : by_build) {
-      bound_by_larger_classes(row.times, row.serves);
+      bound_by_larger_classes(row.times, row.serves, row.measured);
       if (std::none_of(row.times.begin(), row.times.end(), [](const auto& time) { return time.has_value(); })) continue;
       out.variants.push_back(index);
       out.orders.push_back(build.second);
