@@ -149,7 +149,7 @@ void add_families(CallableHeader& content) {
   add(problem, 2, "", {0.004, 0.012, 0.025}, {{32, swapped}, {256, plain}, {448, split, plain}, {512, plain}});
   problem.m = 1024;
   add(problem, 1, "plain", {0.08}, {{16, swapped}, {1024, plain}});
-  const auto of_aligned = [](const ExportedVariant& variant) { return variant.variant.template_name == "aligned"; };
+  const auto of_aligned = [](const ExportedVariant& one) { return one.variant.template_name == "aligned"; };
   const auto found = std::find_if(content.variants.begin(), content.variants.end(), of_aligned);
   if (found == content.variants.end()) return;
   const auto aligned = static_cast<std::size_t>(found - content.variants.begin());

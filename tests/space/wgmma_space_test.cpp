@@ -252,8 +252,8 @@ std::string kernels(const Problem& problem, const std::string& parameters) {
 TEST(WgmmaSpace, OfAllOfItNinetyThousandAreLegal) {
   const auto all = enumerate(wgmma(), typed(Dtype::kBf16, 4096, 4096, 4096), device());
   ASSERT_TRUE(all) << all.error().text();
-  EXPECT_NEAR(all->after_constraints, 250'000, 50'000);
-  EXPECT_NEAR(all->legal, 90'000, 10'000);
+  EXPECT_NEAR(static_cast<double>(all->after_constraints), 250'000, 50'000);
+  EXPECT_NEAR(static_cast<double>(all->legal), 90'000, 10'000);
 }
 
 TEST(WgmmaSpace, Int8HasThePresetOfEightBitFloatsWithoutPromotion) {

@@ -116,9 +116,14 @@ TEST(VerdictExplanation, WithoutAFinalThereIsNone) {
 TEST(AnswerText, AnAlgorithmHasItsPlaceInTheList) {
   BaselineReport baseline;
   baseline.algorithms.resize(4);
-  EXPECT_EQ(place_text({.rank = 0}, baseline), "1 of 4");
-  EXPECT_EQ(place_text({.rank = 3}, baseline), "4 of 4");
-  EXPECT_EQ(place_text({.rank = -1}, baseline), "unlisted");
+  const auto with_rank = [](int rank) {
+    AlgorithmReport algorithm;
+    algorithm.rank = rank;
+    return algorithm;
+  };
+  EXPECT_EQ(place_text(with_rank(0), baseline), "1 of 4");
+  EXPECT_EQ(place_text(with_rank(3), baseline), "4 of 4");
+  EXPECT_EQ(place_text(with_rank(-1), baseline), "unlisted");
 }
 
 TEST(AnswerText, EnergyIsComparedWhereTheBaselinesIsKnown) {
