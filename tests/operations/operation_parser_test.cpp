@@ -139,6 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/buffers/5/fill", "\"data\"", "buffers[5].fill: ", "only inputs"},
         Edit{"/buffers/5/error", "", "buffers[5]: ", "an output says by \"error\""},
         Edit{"/buffers/0/error", "{\"rule\": \"exact\"}", "buffers[0].error: ", "only outputs"},
+        Edit{"/buffers/5/error/ulp", "1", "buffers[5].error: ", "unknown field 'ulp'"},
         Edit{"/buffers/5/error/rule", "\"close\"", "buffers[5].error.rule: ", "allclose"},
         Edit{"/buffers/5/error/terms", "\"N\"", "buffers[5].error.terms: ", "belongs to the rules sum and blocked"},
         Edit{"/buffers/5/error/block", "8", "buffers[5].error.block: ", "belongs to the rule blocked"},

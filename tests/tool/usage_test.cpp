@@ -56,6 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongInput{"alpha_beyond_float32", with("--alpha", "1e39"), {"alpha is used as float32", "1e+39"}},
         WrongInput{"leading_dimension", with("--lda", "8"), {"lda", "64"}},
         WrongInput{"budget", with("--budget", "60x"), {"--budget '60x'", "60s"}},
+        WrongInput{"no_budget", with("--budget", "0s"), {"--budget '0s'"}},
         WrongInput{"negative_budget", with("--budget", "-5s"), {"--budget '-5s'"}},
         WrongInput{"budget_without_a_unit",
                    with("--budget", "60"),
