@@ -231,7 +231,9 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* out, CUtensorMapDataType type, cuui
     if (steps[i] != 1) return CUDA_ERROR_INVALID_VALUE;
     map.dims[i] = dims[i];
     map.box[i] = box[i];
-    if (i + 1 < rank) map.strides[i] = strides[i];
+    if (i + 1 == rank) continue;
+    if (strides[i] == 0 || strides[i] % 16 != 0) return CUDA_ERROR_INVALID_VALUE;
+    map.strides[i] = strides[i];
   }
   map.type = static_cast<std::uint8_t>(type);
   map.rank = static_cast<std::uint8_t>(rank);
