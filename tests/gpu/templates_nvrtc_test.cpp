@@ -228,7 +228,7 @@ TEST_P(TemplatesNvrtc, KernelsInModulesOfTheirOwnAreWhatTheyAreInTheWhole) {
   for (const Problem& types : types_of(definition_)) {
     for (const char* layout : {"nn", "tt"}) {
       const auto [problem, variants] = ragged(layout, types);
-      const auto add = [&](const Variant& variant) {
+      const auto add = [&, &problem = problem](const Variant& variant) {
         const auto plan = space::make_launch_plan(definition_, variant, problem, device_);
         const auto defines = space::make_defines(definition_, variant, problem, device_);
         ASSERT_TRUE(plan && defines) << variant.key();
