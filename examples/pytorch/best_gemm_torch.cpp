@@ -50,7 +50,9 @@ bool is_faster(const best_gemm::Problem& p, Match match) {
   const best_gemm::Entry* const entries = best_gemm::entries(&count);
   for (int i = 0; i < count; ++i) {
     const best_gemm::Problem& q = entries[i].problem;
-    if (q.m == p.m && q.n == p.n && q.k == p.k && q.type == p.type && q.layout == p.layout && entries[i].ratio_low > 1)
+    const bool plain = q.batch == 1 && !entries[i].adds_c && q.epilogue.activation == best_gemm::Activation::none;
+    if (plain && q.m == p.m && q.n == p.n && q.k == p.k && q.type == p.type && q.layout == p.layout &&
+        q.epilogue.bias == p.epilogue.bias && entries[i].ratio_low > 1)
       return true;
   }
   return false;

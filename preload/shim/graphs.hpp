@@ -18,7 +18,8 @@ struct Capture {
 bool is_capturing(Stream stream, Capture& capture);
 /// One call of the slot's key is part of it.
 void add_to_graph(const Capture& capture, Slot& slot);
-/// `executable` is now made of the graph. Precondition: that succeeded.
+/// `executable` is now made of the graph. Precondition: that succeeded. The graph's calls pass on to it, so that a
+/// second one made of the same graph counts none.
 void instantiate(void* executable, void* graph);
 void forget_graph(void* graph);
 /// Counts the calls of an executable graph that is launched.

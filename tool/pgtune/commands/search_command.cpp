@@ -58,7 +58,7 @@ class SearchCommand final : public SearchOptions {
     app.add_option(
            "--total", total_,
            "Time for the whole list of --shapes, shared out by its weights (run --trace writes them), less where "
-           "1 % of it is left to gain")
+           "under 1 % of it is left to gain")
         .option_text("TIME")
         .group(group);
     app.add_option("--variants", variants_,
@@ -236,7 +236,7 @@ class SearchCommand final : public SearchOptions {
   /// When the search of a problem ends, in words.
   [[nodiscard]] std::string ends_with(const session::SessionOptions& session, bool learns) const {
     if (!total_.empty())
-      return duration_text(parse_seconds("--total", total_)) + " by weight, less where 1 % of it is left to gain";
+      return duration_text(parse_seconds("--total", total_)) + " by weight, less where under 1 % of it is left to gain";
     std::string text = effort_.empty() ? "" : effort_ + ", ";
     if (session.budget.seconds) text += duration_text(*session.budget.seconds) + " a problem";
     if (session.budget.trials)

@@ -79,8 +79,8 @@ inline constexpr int kMinimumRounds = static_cast<int>(stats::kLeastValues);
 
 /// Expected wall time of the confirm rounds of a final; 0 where its plan has none.
 [[nodiscard]] double expected_confirm_s(const FinalPlan& plan, double launch_s);
-/// Expected wall time of race, final and confirm rounds that begin with so much of a time budget left: a settled race
-/// has fewer entrants, and short rounds become fewer.
+/// Expected wall time of race, final and confirm rounds. If little of a time budget is left, fewer variants race in
+/// settled samples, and there are fewer short rounds.
 [[nodiscard]] double expected_rounds_s(const SessionOptions& options, double launch_s, Sampling sampling,
                                        std::optional<double> time_left_s);
 
