@@ -17,15 +17,17 @@
 namespace pgtune::tool {
 namespace {
 
-/// Shapes from this many on that differ in M alone are called a family.
+/// From this many shapes on that differ in M alone they are a line together, as a range of M.
 constexpr std::size_t kFewestOfFamily = 4;
+/// A shape with this share of the time has a line of its own in any case: exact kernels are served before a range's.
+constexpr double kOwnShare = 0.05;
 
-/// One line: calls that are the same problem, or are refused for the same reason.
+/// One line: calls that are the same problem or of one family, or are refused for the same reason.
 struct Line {
   std::string text;
   std::string refusal;  ///< empty: pgtune can search it
-  std::string family;   ///< the text without M
-  std::int64_t m = 0;
+  std::string family;   ///< the text without M; empty where A's rows are M long, so that their pitch depends on it
+  std::set<std::int64_t> m;
   std::uint64_t calls = 0, captured_calls = 0, replayed_calls = 0;
   std::set<std::string> functions;
   double time_s = 0, runs = 0;
@@ -37,8 +39,8 @@ Line line_of(const RecordedGemm& gemm, bool tf32) {
   const preload::Key& key = gemm.key;
   line.text = title_of(key, tf32);
   if (const auto problem = problem_of(key, tf32)) {
-    line.family = line.text.substr(line.text.find('x'));
-    line.m = key.m;
+    if (!problem->layout().starts_with('t')) line.family = line.text.substr(line.text.find('x'));
+    line.m.insert(problem->m);
   } else {
     line.refusal = problem.error().message;
   }
@@ -53,6 +55,7 @@ Line line_of(const RecordedGemm& gemm, bool tf32) {
 }
 
 void merge(Line& into, const Line& from) {
+  into.m.insert(from.m.begin(), from.m.end());
   into.calls += from.calls;
   into.captured_calls += from.captured_calls;
   into.replayed_calls += from.replayed_calls;
@@ -60,6 +63,24 @@ void merge(Line& into, const Line& from) {
   into.functions.insert(from.functions.begin(), from.functions.end());
   into.time_s += from.time_s;
   into.timed = into.timed || from.timed;
+}
+
+/// Light lines of a family as one.
+std::vector<Line> with_families(std::vector<Line> lines, double all_s) {
+  const auto is_light = [&](const Line& line) { return !line.family.empty() && line.time_s < kOwnShare * all_s; };
+  std::map<std::string, Line> families;
+  for (const Line& line : lines) {
+    if (!is_light(line)) continue;
+    const auto [family, is_new] = families.try_emplace(line.family, line);
+    if (!is_new) merge(family->second, line);
+  }
+  std::erase_if(families, [](const auto& family) { return family.second.m.size() < kFewestOfFamily; });
+  std::erase_if(lines, [&](const Line& line) { return is_light(line) && families.contains(line.family); });
+  for (auto& [name, line] : families) {
+    line.text = fmt::format("{}..{}{}", *line.m.begin(), *line.m.rbegin(), name);
+    lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 /// The heaviest first.
@@ -72,6 +93,7 @@ std::vector<Line> lines_of(const RecordedGemms& recorded, bool tf32) {
   }
   std::vector<Line> lines;
   for (auto& [key, line] : merged) lines.push_back(std::move(line));
+  lines = with_families(std::move(lines), recorded.time_s());
   std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.time_s > b.time_s; });
   return lines;
 }
@@ -80,37 +102,12 @@ std::string share_text(double share) { return fmt::format("{:.1f} %", share * 10
 
 std::string calls_text(const Line& line) {
   const auto count = [](std::uint64_t calls) { return count_text(static_cast<std::int64_t>(calls)); };
-  std::string text = count(line.calls) + (line.calls == 1 ? " call" : " calls");
+  std::string text = line.m.size() > 1 ? fmt::format("{} values of M, ", line.m.size()) : "";
+  text += count(line.calls) + (line.calls == 1 ? " call" : " calls");
   if (line.captured_calls > 0) text += fmt::format(" and {} captured", count(line.captured_calls));
   if (line.replayed_calls > 0) text += fmt::format(" that graphs ran {} times", count(line.replayed_calls));
   if (line.timed) text += fmt::format(", {:.3g} us each", line.time_s / line.runs * 1e6);
   return fmt::format("{}, {}", text, fmt::join(line.functions, " "));
-}
-
-/// Shapes that differ in M alone, as comments.
-std::string families_text(const std::vector<Line>& lines, double all_s) {
-  struct Family {
-    std::set<std::int64_t> m;
-    double time_s = 0;
-  };
-  std::map<std::string, Family> families;
-  for (const Line& line : lines) {
-    if (!line.refusal.empty()) continue;
-    Family& family = families[line.family];
-    family.m.insert(line.m);
-    family.time_s += line.time_s;
-  }
-  std::vector<std::pair<double, std::string>> texts;
-  for (const auto& [name, family] : families) {
-    if (family.m.size() < kFewestOfFamily) continue;
-    texts.emplace_back(-family.time_s,
-                       fmt::format("# family {}..{}{}: {} values of M, {}\n", *family.m.begin(), *family.m.rbegin(),
-                                   name, family.m.size(), share_text(family.time_s / all_s)));
-  }
-  std::sort(texts.begin(), texts.end());
-  std::string text;
-  for (const auto& [time, line] : texts) text += line;
-  return text;
 }
 
 }  // namespace
@@ -147,9 +144,8 @@ TraceList trace_list(const RecordedGemms& recorded, const std::string& program, 
       program, count_text(static_cast<std::int64_t>(list.calls)), recorded.processes,
       recorded.processes == 1 ? "process" : "processes");
   for (const std::string& line : unseen_report(recorded)) list.text += "# " + line + "\n";
-  list.text += families_text(lines, all_s) + searched;
-  if (left_out > 0)
-    list.text += fmt::format("# {} more shapes, {} (--top).\n", left_out, share_text(left_out_s / all_s));
+  list.text += searched;
+  if (left_out > 0) list.text += fmt::format("# {} more, {} (--top).\n", left_out, share_text(left_out_s / all_s));
   if (!refused.empty()) list.text += "# Not searched:\n" + refused;
   return list;
 }

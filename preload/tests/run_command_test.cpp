@@ -111,8 +111,7 @@ TEST(RunTrace, NamesACuBlasThatIsLoadedAndNotCalled) {
 
 TEST(RunTrace, CountsEveryCallOfThreads) {
   const std::string list = trace({fake("cublas_user13"), "threads"}).list;
-  EXPECT_THAT(list,
-              AllOf(HasSubstr("# 16,000 calls in 1 process"), HasSubstr("# family 8..57x"), HasSubstr("320 calls")));
+  EXPECT_THAT(list, AllOf(HasSubstr("# 16,000 calls in 1 process"), HasSubstr("\n8..57x")));
 }
 
 TEST(RunTrace, CountsChildrenWithAndWithoutExec) {
@@ -128,8 +127,7 @@ TEST(RunTrace, LosesNothingWhenTheProgramIsKilled) {
 
 TEST(RunTrace, CountsWhatItCannotRecord) {
   const std::string list = trace({fake("cublas_user13"), "many"}, {}, "3").list;
-  EXPECT_THAT(list, AllOf(HasSubstr("calls of more problems than a process can record"),
-                          HasSubstr("more shapes, 100.0 % (--top)")));
+  EXPECT_THAT(list, AllOf(HasSubstr("calls of more problems than a process can record"), HasSubstr(" values of M, ")));
 }
 
 TEST(RunTrace, ReturnsTheProgramsExitCode) {

@@ -67,14 +67,23 @@ TEST(TraceLists, HaveTheHeaviestShapeFirst) {
   EXPECT_EQ(shapes[0].lda, "320");
 }
 
-TEST(TraceLists, NameFamilies) {
+TEST(TraceLists, HaveARangeForLightShapesThatDifferInMAlone) {
   std::vector<RecordedGemm> gemms;
-  for (const std::int64_t m : {7, 1, 300, 64}) gemms.push_back(bf16(m, 2, {1e-6}));
-  EXPECT_THAT(trace_list(recorded(gemms), "serve", 2, true).text,
-              testing::AllOf(testing::HasSubstr("# family 1..300x512x256 bf16 nt: 4 values of M, 100.0 %\n"),
-                             testing::HasSubstr("# 2 more shapes, 50.0 % (--top).\n")));
-  gemms.pop_back();
-  EXPECT_THAT(trace_list(recorded(gemms), "serve", 2, true).text, testing::Not(testing::HasSubstr("family")));
+  for (const std::int64_t m : {7, 1, 300}) gemms.push_back(bf16(m, 2, {1e-6}));
+  gemms.push_back(bf16(64, 100, {1e-6}));
+  EXPECT_THAT(trace_list(recorded(gemms), "serve", 9, true).text, testing::Not(testing::HasSubstr("..")));
+  gemms.push_back(bf16(20, 2, {1e-6}));
+  const TraceList list = trace_list(recorded(gemms), "serve", 9, true);
+  EXPECT_THAT(list.text,
+              testing::HasSubstr("64x512x256 bf16 nt     weight 92.59  # 92.6 %  100 calls, 1 us each, cublasGemmEx\n"
+                                 "1..300x512x256 bf16 nt weight 7.41   #  7.4 %  4 values of M, 8 calls, 1 us each, "
+                                 "cublasGemmEx\n"));
+  EXPECT_EQ(list.shapes, 2);
+  EXPECT_EQ(parse_shape_list(list.text, "list").at(1).first_m, 1);
+  EXPECT_THAT(trace_list(recorded(gemms), "serve", 1, true).text, testing::HasSubstr("# 1 more, 7.4 % (--top).\n"));
+  for (RecordedGemm& gemm : gemms) gemm.key.trans_a = 1, gemm.key.lda = gemm.key.m;
+  EXPECT_THAT(trace_list(recorded(gemms), "serve", 9, true).text, testing::Not(testing::HasSubstr("..")))
+      << "rows of A are M long";
 }
 
 TEST(TraceLists, CountCallsOfOneProblemTogether) {

@@ -74,6 +74,31 @@ TEST_F(FamilyCommand, RangesComeFromFilesToo) {
   EXPECT_EQ(object.at("results").at(1).at("loss"), nullptr);
 }
 
+TEST_F(FamilyCommand, AListHasRangesAndShapesWhichShareATotal) {
+  write("shapes.txt", "1..24x256x256 weight 30\n64x64x64 weight 10\n1..16x256x128 weight 60\n");
+  const auto planned = [&](const std::string& total) {
+    const Finished result = pgtune({"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt"),
+                                    "--total", total, "--dry-run", "--json"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    std::string text;
+    const json document = json::parse(result.out);
+    for (const json& one : document.at("results"))
+      text += one.at("problem").at("m").dump() + " " + std::to_string(one.value("probes", -1)) + ", ";
+    return std::pair{text, result.err};
+  };
+  EXPECT_EQ(planned("1h").first, "16 8, 24 8, 64 -1, ") << "the heaviest first, shapes last";
+  const auto [text, errors] = planned("20s");
+  EXPECT_EQ(text, "64 -1, ");
+  EXPECT_THAT(errors, HasSubstr("1..24x256x256 f32 nn: left out, as its "));
+  const Finished searched =
+      pgtune({"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt")}, {"--probes", "0", "--json"});
+  ASSERT_EQ(searched.exit_code, 0) << searched.err;
+  const json results = json::parse(searched.out).at("results");
+  ASSERT_EQ(results.size(), 3U);
+  EXPECT_TRUE(results.at(1).contains("family"));
+  EXPECT_EQ(results.at(2).at("complete"), true) << "the time of a probe's search does not end it";
+}
+
 TEST_F(FamilyCommand, SaysWhatARangeCannotDo) {
   const std::string range = "1..8x64x64", tiny = path("tiny.json");
   for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
@@ -83,7 +108,7 @@ TEST_F(FamilyCommand, SaysWhatARangeCannotDo) {
            {{"search", "--template", tiny, "--shape", "8x64x64", "--batch-invariant"},
             "--batch-invariant is for a range"},
            {{"search", "--template", tiny, "--shape", range, "--counters"}, "--counters is for single shapes"},
-           {{"search", "--template", tiny, "--shape", range, "--shape", "8x64x64"}, "searched separately"},
+           {{"search", "--template", tiny, "--shape", range, "--total", "1m", "--budget", "1s"}, "--total excludes"},
            {{"search", "--template", tiny, "--shape", range, "--shape", "2..8x64x64"},
             "two ranges of M that end alike"},
            {{"search", "--template", tiny, "--shape", range, "--batch-invariant"}, "with a plain order of sums"}}) {

@@ -6,8 +6,9 @@
 
 namespace pgtune::tool {
 
-/// Shows every family, and stores what was measured. Throws CommandError (also without a GPU: families are not
-/// recorded), db::Error.
-[[nodiscard]] ExitCode run_families(const SearchTask& task, Context& context, ResultDocument& results);
+/// Shows every family, and stores what was measured. A total time is spent on the heaviest first: each gets the probes
+/// that its share pays for, two at least, and one whose kernels do not fit in the rest is left out; the task's total is
+/// then what they leave. Throws CommandError (also without a GPU: families are not recorded), db::Error.
+[[nodiscard]] ExitCode run_families(SearchTask& task, Context& context, ResultDocument& results);
 
 }  // namespace pgtune::tool

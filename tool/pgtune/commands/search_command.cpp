@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -57,8 +56,8 @@ class SearchCommand final : public SearchOptions {
         .group(group);
     app.add_option(
            "--total", total_,
-           "Time for the whole list of --shapes, shared out by its weights (run --trace writes them), less where "
-           "under 1 % of it is left to gain")
+           "Time for the whole list of --shapes: ranges of M first, then shapes by weight (run --trace writes them), "
+           "less where under 1 % of it is left to gain")
         .option_text("TIME")
         .group(group);
     app.add_option("--variants", variants_,
@@ -112,10 +111,14 @@ class SearchCommand final : public SearchOptions {
   }
 
   ExitCode run(Context& context) override {
-    const SearchTask task = read(context);
+    SearchTask task = read(context);
     ResultDocument results(context.terminal(), task.measuring.json, task.problems.size() + task.families.size());
-    const ExitCode code =
-        task.families.empty() ? tool::run(task, context, results) : run_families(task, context, results);
+    ExitCode code = ExitCode::kDone;
+    if (!task.families.empty()) code = run_families(task, context, results);
+    if (!task.problems.empty() && code != ExitCode::kInterrupted && code != ExitCode::kTerminated) {
+      if (task.total_s) share_out(task);
+      code = worse(code, tool::run(task, context, results));
+    }
     results.finish();
     return code;
   }
@@ -148,9 +151,13 @@ class SearchCommand final : public SearchOptions {
       task.templates.insert({kind, grid_.of(set, learns)});
     }
     if (!effort_.empty()) take_effort(task.measuring.session);
-    if (!task.families.empty() && budget_.empty() && variants_.empty() && effort_.empty())
-      session.budget.seconds = session::kProbeSearch_s;
-    if (!total_.empty()) share_out(task);
+    task.probe_budget = session.budget;
+    if (budget_.empty() && variants_.empty() && effort_.empty()) task.probe_budget.seconds = session::kProbeSearch_s;
+    if (!total_.empty()) {
+      if (!budget_.empty() || !variants_.empty() || !effort_.empty())
+        throw CommandError(ErrorKind::kUsage, "--total excludes --budget, --variants and --effort. Give one.");
+      task.total_s = parse_seconds("--total", total_);
+    }
     OwnTemplates templates;
     for (const auto& [kind, set] : task.templates) templates.push_back(set);
     session.predictor = trained_model_before(context, task.measuring.database, templates);
@@ -173,13 +180,22 @@ class SearchCommand final : public SearchOptions {
     if (!kernels_.empty()) family.kernels = static_cast<std::size_t>(parse_count("--kernels", kernels_, 1));
     if (!probes_.empty()) family.probes = static_cast<std::size_t>(parse_count("--probes", probes_, 0));
     family.one_order = one_order_;
-    for (ShapeRange& range : problems_.ranges()) {
-      if (range.first_m) {
-        family.problem = std::move(range.shape);
-        family.first_m = *range.first_m;
+    std::vector<RequestedShape> shapes = problems_.requested();
+    double known = 0, with_weight = 0;
+    for (const RequestedShape& shape : shapes) {
+      known += shape.weight.value_or(0);
+      with_weight += shape.weight ? 1 : 0;
+    }
+    for (RequestedShape& shape : shapes) {
+      const double weight = shape.weight.value_or(with_weight > 0 ? known / with_weight : 1);
+      if (shape.first_m) {
+        family.problem = std::move(shape.problem);
+        family.first_m = *shape.first_m;
         task.families.push_back(family);
+        task.family_weights.push_back(weight);
       } else {
-        task.problems.push_back(std::move(range.shape));
+        task.problems.push_back(std::move(shape.problem));
+        task.problem_weights.push_back(weight);
       }
     }
     if (task.families.empty()) {
@@ -192,8 +208,6 @@ class SearchCommand final : public SearchOptions {
                            fmt::format("{} is for a range of M, such as --shape 1..8192x4096x4096.", of_families));
       return;
     }
-    if (!task.problems.empty())
-      throw CommandError(ErrorKind::kUsage, "Shapes and ranges of M are searched separately. Give one kind.");
     if (counters_ || objective_ != "time")
       throw CommandError(ErrorKind::kUsage, fmt::format("{} is for single shapes. Leave it out for a range of M.",
                                                         counters_ ? "--counters" : "--objective"));
@@ -208,28 +222,19 @@ class SearchCommand final : public SearchOptions {
     session.budget.seconds = parse_effort(effort_).seconds;
   }
 
-  /// A problem without a weight has the mean one. All may miss kLeftToGain of the list's time together, each the same
-  /// share of it.
-  void share_out(SearchTask& task) const {
-    if (!budget_.empty() || !variants_.empty() || !effort_.empty())
-      throw CommandError(ErrorKind::kUsage, "--total excludes --budget, --variants and --effort. Give one.");
-    const double total_s = parse_seconds("--total", total_);
-    const std::map<std::string, double> weights = problems_.weights();
-    double known = 0;
-    for (const auto& [key, weight] : weights) known += weight;
-    const double mean = weights.empty() ? 1 : known / static_cast<double>(weights.size());
-    const auto weight_of = [&](const Problem& problem) {
-      const auto found = weights.find(problem.key());
-      return found == weights.end() ? mean : found->second;
-    };
-    double all = 0;
-    for (const Problem& problem : task.problems) all += weight_of(problem);
-    for (const Problem& problem : task.problems) {
-      const double share = weight_of(problem) / all;
-      task.budgets[problem.key()] = {
-          .seconds = total_s * share,
+  /// What ranges of M left of the total, among the problems. All may miss kLeftToGain of the list's time together, each
+  /// the same share of it.
+  static void share_out(SearchTask& task) {
+    double problems = 0, all = 0;
+    for (const double weight : task.problem_weights) problems += weight;
+    for (const double weight : task.family_weights) all += weight;
+    all += problems;
+    for (std::size_t i = 0; i < task.problems.size(); ++i) {
+      const double weight = task.problem_weights[i];
+      task.budgets[task.problems[i].key()] = {
+          .seconds = *task.total_s * weight / problems,
           .trials = {},
-          .acceptable_miss = kLeftToGain / static_cast<double>(task.problems.size()) / share};
+          .acceptable_miss = kLeftToGain / static_cast<double>(task.problems.size()) * all / weight};
     }
   }
 

@@ -25,7 +25,10 @@ struct SearchTask {
   MeasuringOptions measuring;
   std::string ends_with;  ///< in words, when the search of a problem ends
   std::vector<Problem> problems;
-  std::vector<session::FamilyRequest> families;  ///< ranges of M; there are none beside problems
+  std::vector<session::FamilyRequest> families;         ///< ranges of M
+  std::vector<double> problem_weights, family_weights;  ///< shares of the list's time
+  std::optional<double> total_s;                        ///< for all of them
+  session::Budget probe_budget;                         ///< of each plain search that probes a range
   std::map<KindOfProblem, space::TemplateSet> templates;
   std::map<std::string, session::Budget> budgets;  ///< by problems' keys, instead of the session's
   bool dry_run = false, counters = false;

@@ -16,22 +16,25 @@ void append_once(std::vector<Problem>& problems, const Problem& problem) {
   if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
 }
 
-void append_once(std::vector<ShapeRange>& ranges, const ShapeRange& range) {
-  const auto is_same = [&](const ShapeRange& other) {
-    return other.shape == range.shape && other.first_m == range.first_m;
-  };
-  if (std::none_of(ranges.begin(), ranges.end(), is_same)) ranges.push_back(range);
+void append_once(std::vector<RequestedShape>& shapes, const RequestedShape& shape) {
+  const auto same = std::find_if(shapes.begin(), shapes.end(), [&](const RequestedShape& other) {
+    return other.problem == shape.problem && other.first_m == shape.first_m;
+  });
+  if (same == shapes.end())
+    shapes.push_back(shape);
+  else if (shape.weight)
+    same->weight = same->weight.value_or(0) + *shape.weight;
 }
 
 /// Throws CommandError (usage) if there is a range of M.
-std::vector<Problem> without_ranges(const std::vector<ShapeRange>& ranges) {
+std::vector<Problem> without_ranges(const std::vector<RequestedShape>& shapes) {
   std::vector<Problem> problems;
-  for (const ShapeRange& range : ranges) {
-    if (range.first_m)
+  for (const RequestedShape& shape : shapes) {
+    if (shape.first_m)
       throw CommandError(ErrorKind::kUsage, fmt::format("'{}..{}' is a range of M, which 'pgtune search' takes. Give "
                                                         "one M.",
-                                                        *range.first_m, range.shape.shape()));
-    problems.push_back(range.shape);
+                                                        *shape.first_m, shape.problem.shape()));
+    problems.push_back(shape.problem);
   }
   return problems;
 }
@@ -164,58 +167,48 @@ Problem ProblemOptions::complete(const ListedShape& listed) const {
 }
 
 std::vector<Problem> ProblemOptions::problems_of_file(const std::string& file) const {
-  return without_ranges(ranges_of_file(file));
+  return without_ranges(shapes_of_file(file));
 }
 
-std::vector<ShapeRange> ProblemOptions::ranges_of_file(const std::string& file) const {
-  std::vector<ShapeRange> ranges;
-  for (const ListedShape& shape : parse_shape_list(read_shape_list(file), file)) {
+std::vector<RequestedShape> ProblemOptions::shapes_of_file(const std::string& file) const {
+  std::vector<RequestedShape> shapes;
+  for (const ListedShape& listed : parse_shape_list(read_shape_list(file), file)) {
     try {
-      append_once(ranges, {complete(shape), shape.first_m});
+      RequestedShape shape{complete(listed), listed.first_m};
+      if (listed.weight) shape.weight = parse_real("weight", *listed.weight);
+      if (shape.weight && *shape.weight <= 0)
+        throw CommandError(ErrorKind::kUsage, fmt::format("a weight is a number above 0, not {}.", *shape.weight));
+      append_once(shapes, shape);
     } catch (const CommandError& error) {
-      throw CommandError(error.kind(), fmt::format("{}:{}: {}", file, shape.line, error.what()));
+      throw CommandError(error.kind(), fmt::format("{}:{}: {}", file, listed.line, error.what()));
     }
   }
-  if (ranges.empty())
+  if (shapes.empty())
     throw CommandError(ErrorKind::kUsage,
                        fmt::format("no shape in '{}'. Write one shape a line, such as 4096x4096x4096.", file));
-  return ranges;
+  return shapes;
 }
 
-std::map<std::string, double> ProblemOptions::weights() const {
-  std::map<std::string, double> weights;
-  if (shapes_file_.empty()) return weights;
-  for (const ListedShape& shape : parse_shape_list(read_shape_list(shapes_file_), shapes_file_)) {
-    if (!shape.weight) continue;
-    const double weight = parse_real("weight", *shape.weight);
-    if (weight <= 0)
-      throw CommandError(ErrorKind::kUsage,
-                         fmt::format("{}:{}: a weight is a number above 0, not {}.", shapes_file_, shape.line, weight));
-    weights[complete(shape).key()] += weight;
-  }
-  return weights;
-}
+std::vector<Problem> ProblemOptions::problems() const { return without_ranges(requested()); }
 
-std::vector<Problem> ProblemOptions::problems() const { return without_ranges(ranges()); }
-
-std::vector<ShapeRange> ProblemOptions::ranges() const {
-  std::vector<ShapeRange> ranges;
+std::vector<RequestedShape> ProblemOptions::requested() const {
+  std::vector<RequestedShape> shapes;
   if (operation() != nullptr) {
-    for (Problem& problem : operation_problems()) ranges.push_back({std::move(problem)});
-    return ranges;
+    for (Problem& problem : operation_problems()) shapes.push_back({std::move(problem)});
+    return shapes;
   }
   if (!sizes_.empty() || !sizes_file_.empty())
     throw CommandError(ErrorKind::kUsage, "--size is for another operation than GEMM. Name it with --operation.");
-  for (const std::string& shape : shapes_) {
-    const ShapeRange range = value_or_throw(parse_shape_range(shape));
-    append_once(ranges, {complete({.problem = range.shape, .first_m = range.first_m}), range.first_m});
+  for (const std::string& text : shapes_) {
+    const ShapeRange range = value_or_throw(parse_shape_range(text));
+    append_once(shapes, {complete({.problem = range.shape, .first_m = range.first_m}), range.first_m});
   }
   if (!shapes_file_.empty()) {
-    for (const ShapeRange& range : ranges_of_file(shapes_file_)) append_once(ranges, range);
+    for (const RequestedShape& shape : shapes_of_file(shapes_file_)) append_once(shapes, shape);
   }
-  if (ranges.empty())
+  if (shapes.empty())
     throw CommandError(ErrorKind::kUsage, "no shape given. Add --shape MxNxK, for example --shape 4096x4096x4096.");
-  return ranges;
+  return shapes;
 }
 
 std::vector<Problem> ProblemOptions::problems(std::string_view default_shape) const {

@@ -3,8 +3,8 @@
 // and --operation, --size, --sizes for another operation.
 #pragma once
 
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +15,13 @@
 #include "tuner/model/problem.hpp"
 
 namespace pgtune::tool {
+
+/// A problem, or with `first_m` a range of M whose largest it has.
+struct RequestedShape {
+  Problem problem;
+  std::optional<std::int64_t> first_m = {};
+  std::optional<double> weight = {};  ///< of a line that has one: its share of the list's time, of equal lines the sum
+};
 
 class ProblemOptions {
  public:
@@ -36,22 +43,20 @@ class ProblemOptions {
   /// The requested problems, each once, in the given order. Throws CommandError (usage): no shape, or an invalid one,
   /// with the line number if it came from a file.
   [[nodiscard]] std::vector<Problem> problems() const;
-  /// The same, of which some may be ranges of M.
-  [[nodiscard]] std::vector<ShapeRange> ranges() const;
+  /// The same, of which some may be ranges of M, with the weights of --shapes.
+  [[nodiscard]] std::vector<RequestedShape> requested() const;
   /// The same, with `default_shape` if no shape is given; the other options apply to it.
   [[nodiscard]] std::vector<Problem> problems(std::string_view default_shape) const;
   /// The problems of a file in the format of --shapes that another option names; options of a problem fill in what its
   /// lines leave out. Throws the errors of problems().
   [[nodiscard]] std::vector<Problem> problems_of_file(const std::string& file) const;
-  /// Of the problems of --shapes whose lines have one, by key. Throws CommandError (usage).
-  [[nodiscard]] std::map<std::string, double> weights() const;
   /// A given option without effect because there is no shape, such as "--layout"; empty if there is none.
   [[nodiscard]] std::string option_without_shape() const;
 
  private:
   /// Applies the options; types, layout and so on from a file's line take precedence.
   [[nodiscard]] Problem complete(const ListedShape& shape) const;
-  [[nodiscard]] std::vector<ShapeRange> ranges_of_file(const std::string& file) const;
+  [[nodiscard]] std::vector<RequestedShape> shapes_of_file(const std::string& file) const;
   void add_operation_to(CommandLine& app);
   [[nodiscard]] std::vector<Problem> operation_problems() const;
 
