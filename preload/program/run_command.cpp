@@ -75,7 +75,7 @@ class RunCommand final : public Command {
     add("--deny", deny_, "FILE", "Shapes that are left to cuBLAS, as for search --shapes");
     add("--check", check_, "shadow|N",
         "Compare with cuBLAS's results: all calls, and serve none, or the first N of each problem");
-    app.add_option("--f32", f32_, "Serve float32 by these kernels, which are less accurate")
+    app.add_option("--f32", f32_, "Search (--trace) or serve float32 by these kernels, which are less accurate")
         .option_text("tf32x3|tf32")
         .one_of({"tf32x3", "tf32"})
         .group(group);
@@ -88,8 +88,8 @@ class RunCommand final : public Command {
   ExitCode run(Context& context) override {
     if ((trace_.empty() ? 0 : 1) + (serve_ ? 1 : 0) + (compare_ ? 1 : 0) != 1)
       throw CommandError(ErrorKind::kUsage, "give one of --trace FILE, --serve and --compare.");
-    if (!trace_.empty() && !(kernels_.empty() && deny_.empty() && check_.empty() && f32_.empty()))
-      throw CommandError(ErrorKind::kUsage, "--kernels, --deny, --check and --f32 go with --serve and --compare.");
+    if (!trace_.empty() && !(kernels_.empty() && deny_.empty() && check_.empty()))
+      throw CommandError(ErrorKind::kUsage, "--kernels, --deny and --check go with --serve and --compare.");
     return serve_ ? serve(context) : compare_ ? compare(context) : trace(context);
   }
 
@@ -99,7 +99,8 @@ class RunCommand final : public Command {
     const ScratchFolder ledgers;
     const int exit_code = run_recorded(context, ledgers, {});
     const RecordedGemms recorded = read_ledgers(ledgers.path());
-    const TraceList list = trace_list(recorded, one_line(program_), top, tf32());
+    const auto f32 = f32_.empty() ? std::nullopt : std::optional(value_or_throw(parse_dtype(f32_)));
+    const TraceList list = trace_list(recorded, one_line(program_), top, tf32(), f32);
     write_output_file(trace_, list.text);
     if (list.calls > 0)
       context.terminal().note(fmt::format("{}: {} shapes to search, {:.1f} % of the GPU time of {} calls.", trace_,

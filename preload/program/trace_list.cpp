@@ -10,6 +10,7 @@
 
 #include "preload/program/serve_report.hpp"
 #include "preload/program/traced_problem.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tuner/stats/descriptive.hpp"
 #include "tuner/util/count_text.hpp"
@@ -34,14 +35,16 @@ struct Line {
   bool timed = false;  ///< some were
 };
 
-Line line_of(const RecordedGemm& gemm, bool tf32) {
+Line line_of(const RecordedGemm& gemm, bool tf32, std::optional<Dtype> f32) {
   Line line;
   const preload::Key& key = gemm.key;
-  line.text = title_of(key, tf32);
-  if (const auto problem = problem_of(key, tf32)) {
+  if (auto problem = problem_of(key, tf32)) {
+    if (f32 && problem->dtype == Dtype::kF32) problem->dtype = *f32;
+    line.text = listed(*problem).line;
     if (!problem->layout().starts_with('t')) line.family = line.text.substr(line.text.find('x'));
     line.m.insert(problem->m);
   } else {
+    line.text = title_of(key, tf32);
     line.refusal = problem.error().message;
   }
   line.calls = gemm.calls;
@@ -84,10 +87,10 @@ std::vector<Line> with_families(std::vector<Line> lines, double all_s) {
 }
 
 /// The heaviest first.
-std::vector<Line> lines_of(const RecordedGemms& recorded, bool tf32) {
+std::vector<Line> lines_of(const RecordedGemms& recorded, bool tf32, std::optional<Dtype> f32) {
   std::map<std::pair<std::string, std::string>, Line> merged;
   for (const RecordedGemm& gemm : recorded.gemms) {
-    Line line = line_of(gemm, tf32);
+    Line line = line_of(gemm, tf32, f32);
     const auto [place, is_new] = merged.try_emplace({line.text, line.refusal}, line);
     if (!is_new) merge(place->second, line);
   }
@@ -112,8 +115,9 @@ std::string calls_text(const Line& line) {
 
 }  // namespace
 
-TraceList trace_list(const RecordedGemms& recorded, const std::string& program, std::size_t top, bool tf32) {
-  const std::vector<Line> lines = lines_of(recorded, tf32);
+TraceList trace_list(const RecordedGemms& recorded, const std::string& program, std::size_t top, bool tf32,
+                     std::optional<Dtype> f32) {
+  const std::vector<Line> lines = lines_of(recorded, tf32, f32);
   TraceList list;
   double left_out_s = 0;
   list.calls = recorded.all_calls();

@@ -86,6 +86,17 @@ TEST(TraceLists, HaveARangeForLightShapesThatDifferInMAlone) {
       << "rows of A are M long";
 }
 
+TEST(TraceLists, HaveTheDtypeThatFloat32IsServedBy) {
+  RecordedGemm f32 = bf16(64, 1, {1e-6});
+  f32.key.type_a = f32.key.type_b = f32.key.type_d = f32.key.bias_type = preload::kR32F;
+  const auto text = [&](std::optional<Dtype> by) {
+    return trace_list(recorded({f32, bf16(64, 1, {1e-6})}), "train", 9, true, by).text;
+  };
+  EXPECT_THAT(text({}), testing::AllOf(testing::HasSubstr("\n64x512x256 f32 nt "), testing::HasSubstr("256 bf16 nt ")));
+  EXPECT_THAT(text(Dtype::kTf32x3),
+              testing::AllOf(testing::HasSubstr("\n64x512x256 tf32x3 nt "), testing::HasSubstr("256 bf16 nt ")));
+}
+
 TEST(TraceLists, CountCallsOfOneProblemTogether) {
   RecordedGemm lt = bf16(64, 3, {4e-6});
   lt.key.call = preload::Call::kLtMatmul;
