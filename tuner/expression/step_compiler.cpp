@@ -37,7 +37,7 @@ void StepCompiler::add(const StepProgram::Step& step) {
   } else if (step.target) {
     value_into(tree.root(), *step.target, temporary);
   } else if (!known || *known == 0) {
-    unless_zero(tree.root(), temporary, rejections_);
+    go_if(false, tree.root(), temporary, rejections_);
   }
 }
 
@@ -74,7 +74,7 @@ void StepCompiler::value_into(std::uint32_t node, std::uint32_t place, std::uint
     case Op::kAndJump:
     case Op::kOrJump: {
       Jumps if_zero;
-      unless_zero(node, temporary, if_zero);
+      go_if(false, node, temporary, if_zero);
       emit(kMove, memory_.constant_place(1), 0, place);
       const std::size_t behind = emit(kGo);
       land(if_zero);
@@ -84,7 +84,7 @@ void StepCompiler::value_into(std::uint32_t node, std::uint32_t place, std::uint
     }
     case Op::kBranch: {
       Jumps if_zero;
-      unless_zero(own.a, temporary, if_zero);
+      go_if(false, own.a, temporary, if_zero);
       value_into(own.b, place, temporary);
       const std::size_t behind = emit(kGo);
       land(if_zero);
@@ -100,45 +100,22 @@ void StepCompiler::value_into(std::uint32_t node, std::uint32_t place, std::uint
   }
 }
 
-void StepCompiler::unless_zero(std::uint32_t node, std::uint32_t temporary, Jumps& if_zero) {
+void StepCompiler::go_if(bool is_true, std::uint32_t node, std::uint32_t temporary, Jumps& jumps) {
   const ExpressionTree::Node& own = tree_->node(node);
-  if (own.op == Op::kAndJump) {
-    unless_zero(own.a, temporary, if_zero);
-    unless_zero(own.b, temporary, if_zero);
-  } else if (own.op == Op::kOrJump) {
-    Jumps if_true;
-    unless_true(own.a, temporary, if_true);
-    unless_zero(own.b, temporary, if_zero);
-    land(if_true);
+  if (own.op == Op::kAndJump || own.op == Op::kOrJump) {
+    const bool decisive = own.op == Op::kOrJump;  // the value of either that decides
+    Jumps decided;
+    go_if(decisive, own.a, temporary, decisive == is_true ? jumps : decided);
+    go_if(is_true, own.b, temporary, jumps);
+    land(decided);
   } else if (own.op == Op::kNot) {
-    unless_true(own.a, temporary, if_zero);
+    go_if(!is_true, own.a, temporary, jumps);
   } else if (is_comparison(own.op)) {
     const std::uint32_t a = value(own.a, temporary);
     const std::uint32_t b = value(own.b, a == temporary ? temporary + 1 : temporary);
-    if_zero.push_back(emit(go_unless(own.op), a, b));
+    jumps.push_back(emit(go_unless(is_true ? opposite(own.op) : own.op), a, b));
   } else {
-    if_zero.push_back(emit(kGoIfZero, value(node, temporary)));
-  }
-}
-
-void StepCompiler::unless_true(std::uint32_t node, std::uint32_t temporary, Jumps& if_true) {
-  const ExpressionTree::Node& own = tree_->node(node);
-  if (own.op == Op::kAndJump) {
-    Jumps if_zero;
-    unless_zero(own.a, temporary, if_zero);
-    unless_true(own.b, temporary, if_true);
-    land(if_zero);
-  } else if (own.op == Op::kOrJump) {
-    unless_true(own.a, temporary, if_true);
-    unless_true(own.b, temporary, if_true);
-  } else if (own.op == Op::kNot) {
-    unless_zero(own.a, temporary, if_true);
-  } else if (is_comparison(own.op)) {
-    const std::uint32_t a = value(own.a, temporary);
-    const std::uint32_t b = value(own.b, a == temporary ? temporary + 1 : temporary);
-    if_true.push_back(emit(go_unless(opposite(own.op)), a, b));
-  } else {
-    if_true.push_back(emit(kGoIfNotZero, value(node, temporary)));
+    jumps.push_back(emit(is_true ? kGoIfNotZero : kGoIfZero, value(node, temporary)));
   }
 }
 

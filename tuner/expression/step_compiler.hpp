@@ -41,10 +41,8 @@ class StepCompiler {
   /// The place of a node's value, computed where need be into a temporary from `temporary` on.
   std::uint32_t value(std::uint32_t node, std::uint32_t temporary);
   void value_into(std::uint32_t node, std::uint32_t place, std::uint32_t temporary);
-  /// Goes on where the node is not zero; the jumps are taken where it is.
-  void unless_zero(std::uint32_t node, std::uint32_t temporary, Jumps& if_zero);
-  /// Goes on where the node is zero; the jumps are taken where it is not.
-  void unless_true(std::uint32_t node, std::uint32_t temporary, Jumps& if_true);
+  /// Jumps if the node is true, that is not zero, or if it is false; goes on otherwise.
+  void go_if(bool is_true, std::uint32_t node, std::uint32_t temporary, Jumps& jumps);
   std::size_t emit(std::uint8_t op, std::uint32_t a = 0, std::uint32_t b = 0, std::uint32_t target = 0);
   void land(const Jumps& jumps);
 
