@@ -100,7 +100,6 @@ Result<void> measure(RoundContext& rounds, Screening& screening, Findings& found
   if (steady.sampling == Sampling::kShort) {
     TRY_ASSIGN(const auto floor, doing("measuring the noise floor", measure_floor(rounds, found.baseline())));
     found.take(floor);
-    if (found.ended()) return {};
   }
 
   TRY(screening.await_strategy(context, rounds.progress));
