@@ -207,18 +207,20 @@ TEST(EnergyStage, AVariantThatFailsLeavesTheOthersTheirs) {
 }
 
 TEST(EnergyStage, ABaselineThatFailsCostsTheRatiosNotTheVariants) {
-  EnergyTrial stage;
-  stage.device.energy = [](const protocol::EnergyRequest& request) -> Result<EnergyWindow> {
-    if (name(request) == "ref") return fail(ErrorKind::kInternal, "crashed");
-    return plain_energy(request);
-  };
-  const auto result = stage.run();
-  ASSERT_TRUE(result);
-  EXPECT_FALSE(result->baseline);
-  ASSERT_TRUE(result->variants[0]);
-  EXPECT_EQ(result->variants[0]->windows, 3);
-  EXPECT_EQ(result->variants[0]->ratio_to_baseline, 0);
-  EXPECT_THAT(result->notes, ElementsAre(HasSubstr("energy of the baseline")));
+  for (const int fails_at : {0, 1}) {
+    EnergyTrial stage;
+    stage.device.energy = [&](const protocol::EnergyRequest& request) -> Result<EnergyWindow> {
+      if (name(request) == "ref" && request.index == fails_at) return fail(ErrorKind::kInternal, "crashed");
+      return plain_energy(request);
+    };
+    const auto result = stage.run();
+    ASSERT_TRUE(result);
+    EXPECT_FALSE(result->baseline);
+    ASSERT_TRUE(result->variants[0]);
+    EXPECT_EQ(result->variants[0]->windows, 3);
+    EXPECT_DOUBLE_EQ(result->variants[0]->ratio_to_baseline, fails_at == 0 ? 0 : 1.2);
+    EXPECT_THAT(result->notes, ElementsAre(HasSubstr("energy of the baseline")));
+  }
 }
 
 TEST(EnergyStage, AnEnvironmentErrorLaterKeepsWhatIsThere) {

@@ -251,7 +251,7 @@ double neighbours_j(const NeighbouredWindow& placed) {
     sum_j += neighbour->energy_per_launch_j();
     ++count;
   }
-  return count > 0 ? sum_j / count : 0;
+  return sum_j / std::max(count, 1);
 }
 
 double lowest(const std::vector<double>& values) { return stats::quantile(values, 0); }
