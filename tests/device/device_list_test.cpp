@@ -37,6 +37,19 @@ TEST_F(DeviceList, AGpusLimitsAreTheWorkers) {
               HasSubstr("cannot read the GPU's limits"));
 }
 
+TEST_F(DeviceList, LimitsWithoutBothFieldsOrOfOtherTypesAreRefused) {
+  const auto worker = folder_ / "worker";
+  for (const char* answer :
+       {"{}", R"({"power_limit_w": 700})", R"({"mig_mode": true})", "700", "no JSON",
+        R"({"power_limit_w": "700", "mig_mode": true})", R"({"power_limit_w": 700, "mig_mode": 1})"}) {
+    std::ofstream(worker) << "#!/bin/sh\necho '" << answer << "'\n";
+    std::filesystem::permissions(worker, std::filesystem::perms::owner_all);
+    const auto limits = gpu_limits(worker, "GPU-1");
+    ASSERT_FALSE(limits) << answer;
+    EXPECT_EQ(limits.error().text(), std::string("cannot read the limits of GPU GPU-1: ") + answer);
+  }
+}
+
 TEST_F(DeviceList, PassesTheWorkersProblemOn) {
   set_faults("list||no_devices");
   EXPECT_EQ(error_text(), "fake: no driver is loaded. Install one");

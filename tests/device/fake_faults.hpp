@@ -28,6 +28,7 @@
 //   slow_clock    round: every sample at half the clock, and twice as long
 //   slower        round: variants, not the baseline, take a tenth longer
 //   capped        round, energy: at the power cap all the time
+//   sample_missing, outcome_missing  round: the report lacks the last contender's
 //   no_nvml       round: neither temperature nor throttle times
 //   suspect       energy: counter and averaged power differ by 20 %
 // e.g. PGTUNE_FAKE="build|BM=64,|fail;trial|BM=128,|segv"

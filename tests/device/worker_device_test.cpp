@@ -199,14 +199,14 @@ TEST_F(WorkerDeviceTest, WhatIsWaitedForIsLimitedByWhatItTakes) {
 }
 
 TEST_F(WorkerDeviceTest, AMalformedReportOfARoundIsAnError) {
-  set_faults("round|BM=32,BN=64 BM=|segv;round|BM=32,|no_report");
+  set_faults("round|BM=32,BN=64 BM=|segv;round|BM=32,|sample_missing;round|BM=96,|outcome_missing");
   const auto device = open_prepared(options());
-  for (const auto& round : {round_of({32}, {0}), round_of({32, 48}, {0, 1, 2})}) {
+  for (const auto& round : {round_of({96}, {0}), round_of({32}, {0}), round_of({32, 48}, {0, 1, 2})}) {
     const auto report = device->run_round(round);
     ASSERT_FALSE(report);
     EXPECT_THAT(report.error().text(), HasSubstr("malformed round report"));
   }
-  EXPECT_EQ(measure_operations(), "hello prepare round round hello prepare round") << "the last one alone";
+  EXPECT_EQ(measure_operations(), "hello prepare round round round hello prepare round") << "the last one alone";
 }
 
 TEST_F(WorkerDeviceTest, TheBaselinesClocksAreKeptWithHowManyOtherGpusWork) {
