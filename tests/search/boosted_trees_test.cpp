@@ -6,6 +6,8 @@
 #include <cmath>
 #include <random>
 
+#include "tuner/search/byte_file.hpp"
+
 namespace pgtune::search {
 namespace {
 
@@ -93,6 +95,27 @@ TEST(BoostedTrees, RepeatBySeed) {
   const double once = BoostedTrees::fit(data.rows, data.targets).predict(data.rows.row(0));
   EXPECT_EQ(BoostedTrees::fit(data.rows, data.targets).predict(data.rows.row(0)), once);
   EXPECT_NE(BoostedTrees::fit(data.rows, data.targets, other).predict(data.rows.row(0)), once);
+}
+
+TEST(BoostedTrees, NodesThatLeadAstrayAreRefused) {
+  const auto is_read = [](const std::vector<BoostedTrees::Node>& nodes, const std::vector<std::int32_t>& roots) {
+    ByteWriter out;
+    out.number(0.0);
+    out.number(std::uint64_t{nodes.size()});
+    for (const BoostedTrees::Node& node : nodes)
+      out.number(node.column), out.number(node.threshold), out.number(node.first), out.number(node.value);
+    out.number(std::uint64_t{roots.size()});
+    for (const std::int32_t root : roots) out.number(root);
+    const std::string bytes = std::move(out).bytes();
+    ByteReader in(bytes);
+    return BoostedTrees::read(in, 2).has_value() && in.at_end();
+  };
+  EXPECT_TRUE(is_read({{1, 0, 1, 0}, {}, {}}, {0}));
+  EXPECT_FALSE(is_read({{2, 0, 1, 0}, {}, {}}, {0})) << "there is no such column";
+  EXPECT_FALSE(is_read({{1, 0, 2, 0}, {}, {}}, {0})) << "the second child is behind the end";
+  EXPECT_FALSE(is_read({{1, 0, 0, 0}, {}, {}}, {0})) << "it is its own child";
+  EXPECT_FALSE(is_read({{1, 0, -2, 0}, {}, {}}, {0}));
+  for (const std::int32_t root : {-1, 1}) EXPECT_FALSE(is_read({{}}, {root})) << root;
 }
 
 TEST(BoostedTrees, OfNothingPredictNothing) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <random>
 
+#include "tuner/search/byte_file.hpp"
+
 namespace pgtune::search {
 namespace {
 
@@ -134,6 +136,39 @@ TEST(Predictor, DamagedBytesAreNone) {
     std::string damaged = bytes;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x20);
     EXPECT_FALSE(Predictor::from_bytes(damaged)) << at;
+  }
+}
+
+TEST(Predictor, BytesThatNoModelHasAreNone) {
+  struct Fields {
+    double deviation = 0.1, loss = 0.2;
+    std::vector<std::string> names = {"noise", "tile"}, kinds = {"gemm"}, problems = {"1x2x3"};
+    bool more = false;
+  };
+  const auto is_read = [](const Fields& fields) {
+    ByteWriter out;
+    out.text("pgtune model 3\n");
+    out.number(fields.deviation);
+    out.number(std::uint64_t{7});
+    for (const double loss : {0.1, 0.2}) out.number(loss);
+    out.number(std::uint64_t{2});
+    for (const auto& texts :
+         {std::vector<std::string>{"a GPU"}, {"a template"}, fields.names, fields.kinds, fields.problems})
+      out.texts(texts);
+    for (std::size_t i = 0; i < fields.kinds.size(); ++i) out.number(fields.loss);
+    out.number(0.0);  // trees: a base, no node, no root
+    for (int i = 0; i < 2; ++i) out.number(std::uint64_t{0});
+    if (fields.more) out.number(0.0);
+    return Predictor::from_bytes(std::move(out).bytes()).has_value();
+  };
+  EXPECT_TRUE(is_read({}));
+  EXPECT_FALSE(is_read({.more = true}));
+  EXPECT_FALSE(is_read({.names = {"tile", "noise"}}));
+  EXPECT_FALSE(is_read({.problems = {}}));
+  EXPECT_FALSE(is_read({.deviation = -0.1}));
+  for (const double number : {std::nan(""), HUGE_VAL}) {
+    EXPECT_FALSE(is_read({.deviation = number}));
+    EXPECT_FALSE(is_read({.loss = number}));
   }
 }
 
