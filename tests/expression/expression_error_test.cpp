@@ -99,6 +99,9 @@ TEST(ExpressionLimits, PendingOperandsAreBounded) {
     closing += ")";
   }
   EXPECT_THAT(error_of(text + "1" + closing), StartsWith("too many pending operations"));
+  std::string conditionals = "1";
+  for (int i = 0; i < 300; ++i) conditionals += "+(1?2:3)";
+  EXPECT_EQ(error_of(conditionals), "no error") << "one of the two values waits, and not for long";
 }
 
 TEST(ExpressionLimits, LengthIsBounded) {

@@ -141,7 +141,10 @@ TEST(StepProgram, WhatFollowsFromWhatIsKnownIsFolded) {
   };
   EXPECT_EQ(folded("a > 2 || b == 4"), 1);
   EXPECT_EQ(folded("a > 2 && b != 4"), 0);
-  EXPECT_EQ(folded("a / a > 2 || b == 4"), std::nullopt) << "a may be 0";
+  for (const char* text : {"a / a > 2 || b == 4", "(a ? 1 / a : 2) && b != 4", "(a ? 2 : 1 / a) && b != 4",
+                           "(1 / a ? 2 : 3) && b != 4", "(1 / a && a) && b != 4", "(a || 1 / a) && b != 4",
+                           "(1 / a < a) && b != 4", "(a < 1 / a) && b != 4", "!(1 / a) && b != 4"})
+    EXPECT_EQ(folded(text), std::nullopt) << text << ": a may be 0";
   EXPECT_EQ(
       StepProgram::unknown_places(Expression::parse("a * 0 + b").value(), std::vector<std::uint32_t>{a, b}, memory),
       std::vector<std::uint32_t>{a});
