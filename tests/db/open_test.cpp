@@ -261,13 +261,15 @@ TEST(Open, ReadsInAReadOnlyFolder) {
     auto database = Database::open(path, OpenMode::kReadWriteCreate);
     static_cast<void>(TestSession().begin(database));
   }
-  fs::permissions(path, fs::perms{0444});
   fs::permissions(folder.path(), fs::perms{0555});
-  const Unprivileged user;
-  if (!user.sees(path)) {
-    GTEST_SKIP() << "this user cannot give up its rights on " << path;
+  for (const unsigned permissions : {0444U, 0666U}) {
+    fs::permissions(path, fs::perms{permissions});
+    const Unprivileged user;
+    if (!user.sees(path)) {
+      GTEST_SKIP() << "this user cannot give up its rights on " << path;
+    }
+    EXPECT_EQ(list_sessions(Database::open(path, OpenMode::kReadOnly)).size(), 1U) << permissions;
   }
-  EXPECT_EQ(list_sessions(Database::open(path, OpenMode::kReadOnly)).size(), 1U);
 }
 
 TEST(Open, MovesWithItsConnection) {

@@ -9,6 +9,7 @@
 namespace pgtune {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 Problem problem_of(const char* shape, const char* layout = "nn") {
@@ -152,6 +153,23 @@ TEST(Problem, KeyTellsEveryFieldAndTitleOnlyTheUnusual) {
   EXPECT_EQ(problem.title(), "4096x4096x4096 f32 nn beta 0.5");
   problem.lda = 5000;
   EXPECT_THAT(problem.title(), HasSubstr("ld 5000,4096,4096"));
+}
+
+std::vector<std::int64_t> alignments(const Problem& problem) {
+  std::vector<std::int64_t> out;
+  for (const ProblemFact& fact : problem.facts()) {
+    if (std::string_view(fact.name).starts_with("ALIGN_")) out.push_back(fact.value);
+  }
+  return out;
+}
+
+TEST(Problem, RowsOfEveryMatrixOfABatchAreAligned) {
+  Problem problem = problem_of("3x16x64");  // A has rows of 64 f32, B and C of 16
+  EXPECT_THAT(alignments(problem), ElementsAre(256, 64, 64));
+  problem.ldc = 18;
+  EXPECT_THAT(alignments(problem), ElementsAre(256, 64, 8));
+  problem.batch = 2;
+  EXPECT_THAT(alignments(problem), ElementsAre(256, 64, 8));
 }
 
 Problem bf16_problem(const char* shape) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/util/child_process.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -116,6 +118,21 @@ TEST(ChildProcess, ChildrenHoldOnlyTheirOwnPipes) {
   const auto alone = shell(count);
   const auto beside = shell(count);
   EXPECT_EQ(line_of(*beside), line_of(*alone));
+}
+
+TEST(ChildProcess, PipesTakeNoStandardDescriptorThatIsClosed) {
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    const int kept = ::fcntl(standard, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    ::close(standard);
+    const auto child = ChildProcess::start({"/bin/sh", "-c", "read word; echo $word >&2; echo $word"}, kLimit);
+    const bool is_free = ::fcntl(standard, F_GETFD) < 0;
+    ::dup2(kept, standard);
+    ::close(kept);
+    EXPECT_TRUE(is_free) << standard;
+    ASSERT_TRUE(child) << standard;
+    (*child)->send("word\n");
+    EXPECT_EQ(line_of(**child), "word") << standard;
+  }
 }
 
 TEST(ChildProcess, IsOutOfReachOfTheTerminalsInterrupt) {
