@@ -173,12 +173,14 @@ TEST(OtherBoard, IsAnsweredUnlessItAsksForItself) {
   EXPECT_EQ(answered->answer->board, "GPU-other");
   EXPECT_TRUE(answered->answer->complete);
 
-  search.options.this_board = false;
-  for (FakeDevice* const device : {&first, &second}) {
-    answered = search.run(*device);
-    ASSERT_TRUE(answered && answered->answer);
-    EXPECT_TRUE(answered->from_store);
-    EXPECT_EQ(answered->answer->board, device->device_info.uuid) << "its own, though the other's be newer";
+  for (const bool this_board : {false, true}) {
+    search.options.this_board = this_board;
+    for (FakeDevice* const device : {&first, &second}) {
+      answered = search.run(*device);
+      ASSERT_TRUE(answered && answered->answer);
+      EXPECT_TRUE(answered->from_store);
+      EXPECT_EQ(answered->answer->board, device->device_info.uuid) << "its own, though the other's be newer";
+    }
   }
 }
 

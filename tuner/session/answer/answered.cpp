@@ -38,6 +38,13 @@ bool will_do(const Answer& answer, const SessionOptions& options) {
   return has_wanted_energy(answer, options) && tried_enough(answer, options);
 }
 
+/// This board's own comes first, though another's of its class be newer: boards differ.
+template <typename Look>
+std::optional<Answer> own_first(bool this_board, const Look& look) {
+  auto own = look(Boards::kThisOne);
+  return own || this_board ? own : look(Boards::kOfClass);
+}
+
 }  // namespace
 
 bool has_enough(const Answer& answer, double acceptable_miss) {
@@ -49,18 +56,14 @@ bool has_enough(const Answer& answer, double acceptable_miss) {
 
 std::optional<Answer> answered_already(Store& store, const StoreKey& key, const SessionOptions& options) {
   if (options.force) return std::nullopt;
-  // This board's own comes first, though another's be newer: boards differ.
-  for (const Boards boards : {Boards::kThisOne, Boards::kOfClass}) {
-    if (boards == Boards::kOfClass && options.this_board) break;
+  return own_first(options.this_board, [&](Boards boards) {
     auto answer = store.answer(key, boards);
-    if (answer && will_do(*answer, options)) return answer;
-  }
-  return std::nullopt;
+    return answer && will_do(*answer, options) ? answer : std::nullopt;
+  });
 }
 
 std::optional<Answer> stored_answer(Store& store, const StoreKey& key, bool this_board) {
-  auto own = store.answer(key, Boards::kThisOne);
-  return own || this_board ? own : store.answer(key, Boards::kOfClass);
+  return own_first(this_board, [&](Boards boards) { return store.answer(key, boards); });
 }
 
 bool is_begun(Store& store, const StoreKey& key, const SessionOptions& options) {
