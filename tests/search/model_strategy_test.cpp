@@ -148,6 +148,20 @@ TEST(Model, SaysWhyItIsNotKnownWhatPresetsHold) {
   EXPECT_EQ(strategy.error().message, "no such name");
 }
 
+/// Two steps from the nearest that is known are 2, 6 and 10, but 10 alone has nothing known on its other side.
+TEST(Model, ExpectsMostOfThatOfWhichTheLeastIsKnown) {
+  std::vector<Variant> line;
+  for (std::int64_t a = 0; a <= 10; ++a) line.push_back({"line", {{"A", a}}});
+  const TestSpace test;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const auto strategy = made("model", {line, {line.size()}, {0, 4, 8}, test.space.costs}, seed);
+    for (const std::size_t place : {0U, 4U, 8U, 10U}) {
+      EXPECT_EQ(strategy->next(), place);
+      strategy->report(place, {OutcomeKind::kOk, false, 1});
+    }
+  }
+}
+
 TEST(Model, BeginsFarApartWhereNothingIsExpected) {
   TestSpace test;
   const std::size_t grid = test.space.template_sizes[0];

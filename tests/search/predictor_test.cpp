@@ -91,6 +91,16 @@ TEST(Predictor, IsJudgedByEveryFifthProblemOrByEachUnseen) {
   EXPECT_GT(with_news.fit_all(1, Validation::kFiveFold).deviation(), by_each.deviation() + 0.2);
 }
 
+TEST(Predictor, DeviatesByTheRootOfTheMeanSquare) {
+  auto known = experiences();
+  for (Experience& one : known) std::fill(one.log_times.begin(), one.log_times.end(), 0.1);  // as is offset
+  EXPECT_EQ(PredictorTrainer(known).fit_all(1).deviation(), 0);
+  auto& judged = known.front().log_times;  // without this problem the trees predict 0
+  for (std::size_t i = 0; i < judged.size(); ++i) judged[i] += i % 2 == 0 ? 0.3 : -0.4;
+  known.resize(2);
+  EXPECT_NEAR(PredictorTrainer(known).fit_all(1).deviation(), std::sqrt(0.125), 1e-9);
+}
+
 TEST(Predictor, GoesByTheNamesOfFeatures) {
   const Predictor predictor = PredictorTrainer(experiences()).fit_all(1);
   EXPECT_GT(mean_error(predictor, experience(6, 99, "block")), 2 * mean_error(predictor, experience(6, 99)));

@@ -38,12 +38,9 @@ class ModelStrategy final : public Strategy {
     if (!order_.empty() && !less(order_.front(), order_.back())) spread();
     lead_with_each_template(space);
     lead_with(first);
-    std::vector<std::size_t> ranked;
-    for (const bool presets : {true, false}) {  // all of the presets, and the best of what they leave out
-      for (const std::size_t index : order_) {
-        if (presets == turns_.in_preset(index) && ranked.size() < kMostRanked) ranked.push_back(index);
-      }
-    }
+    std::vector<std::size_t> ranked = order_;  // all of the presets, and the best of what they leave out
+    std::stable_partition(ranked.begin(), ranked.end(), [this](std::size_t index) { return turns_.in_preset(index); });
+    ranked.resize(std::min(ranked.size(), kMostRanked));
     candidates_ =
         Candidates(std::move(ranked), [this](std::size_t a, std::size_t b) { return likeness_.distance(a, b); });
   }
