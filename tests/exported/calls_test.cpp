@@ -52,10 +52,11 @@ class ExportedCalls : public testing::Test {
 /// One test, because each process has to compile the program that plays them.
 TEST_F(ExportedCalls, EveryScenarioHolds) {
   for (const char* scenario :
-       {"unprepared",   "prepared",  "wrong_arguments", "biases",     "scalars",      "launches_compared",
-        "streams",      "capture",   "no_driver",       "old_driver", "wrong_device", "other_device",
-        "other_memory", "dispatch",  "guess",           "pin",        "every_m",      "batch_invariant",
-        "cache",        "alignment", "failing_select"}) {
+       {"unprepared",   "prepared",  "wrong_arguments", "biases",        "scalars",      "launches_compared",
+        "streams",      "capture",   "no_driver",       "old_driver",    "wrong_device", "other_device",
+        "other_memory", "dispatch",  "guess",           "pin",           "every_m",      "batch_invariant",
+        "cache",        "alignment", "failing_select",  "launch_limits", "map_limits",   "products",
+        "contexts"}) {
     SCOPED_TRACE(scenario);
     run(scenario);
   }

@@ -104,6 +104,11 @@ void* fake_stream(int device, bool own) {
   return own ? &other_streams[static_cast<std::size_t>(device)] : &primary_streams[static_cast<std::size_t>(device)];
 }
 
+void fake_new_context(int device) {
+  static std::deque<Context> further;
+  stack.assign(1, &further.emplace_back(Context{device}));
+}
+
 CUresult cuInit(unsigned) { return static_cast<CUresult>(fake.init_result); }
 CUresult cuDriverGetVersion(int* version) {
   *version = fake.version;

@@ -30,3 +30,5 @@ struct FakeCuda {
 extern "C" FakeCuda* fake_cuda();
 /// A stream of the device's primary context; of another context of it where `own` is set.
 extern "C" void* fake_stream(int device, bool own);
+/// Makes a further context of the device, and makes it current.
+extern "C" void fake_new_context(int device);

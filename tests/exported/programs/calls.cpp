@@ -9,6 +9,7 @@
 #include "tests/exported/programs/calls_arguments.hpp"
 #include "tests/exported/programs/calls_devices.hpp"
 #include "tests/exported/programs/calls_dispatch.hpp"
+#include "tests/exported/programs/calls_limits.hpp"
 
 namespace {
 
@@ -45,6 +46,10 @@ const Scenario kScenarios[] = {{"unprepared", unprepared},
                                {"biases", biases},
                                {"scalars", scalars},
                                {"launches_compared", launches_compared},
+                               {"launch_limits", launch_limits},
+                               {"map_limits", map_limits},
+                               {"products", products},
+                               {"contexts", contexts},
                                {"streams", streams},
                                {"capture", capture},
                                {"no_driver", no_driver},

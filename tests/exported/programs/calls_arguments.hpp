@@ -133,6 +133,9 @@ inline void scalars() {
     o = operands_of(all[i]);
     o.beta = all[i].adds_c ? 0.0F : 0.5F;
     CHECK(gemm.run(o, workspace, kPlenty, stream()) == scaled);
+    o = operands_of(all[i]);
+    o.c = nullptr;
+    CHECK(gemm.run(o, workspace, kPlenty, stream()) == (all[i].adds_c ? Status::invalid_argument : Status::ok));
   }
   CHECK(fixed > 0 && free > 0);
 }

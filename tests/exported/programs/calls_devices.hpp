@@ -19,6 +19,19 @@ inline void streams() {
   CHECK(gemm.run(o, workspace, kPlenty, stream()) == Status::ok);
 }
 
+/// Kernels are loaded in so many contexts of a device and no more.
+inline void contexts() {
+  const auto enter = reinterpret_cast<void (*)(int)>(dlsym(fake_library(), "fake_new_context"));
+  for (int i = 0; i < detail::kMaxContexts; ++i) {
+    enter(0);
+    CHECK(Gemm::prepare(0) == Status::ok && Gemm::prepare(0) == Status::ok);
+  }
+  enter(0);
+  CHECK(Gemm::prepare(0) == Status::not_supported);
+  enter(1);
+  CHECK(Gemm::prepare(1) == Status::ok);
+}
+
 inline void capture() {
   fake().capturing = true;
   Gemm gemm;
