@@ -72,6 +72,17 @@ TEST(ChildProcess, SaysHowTheChildEnded) {
   EXPECT_EQ(end_of(*shell("exec >&- 2>&-; exec sleep 1000")), "closed its output without exiting");
 }
 
+TEST(ChildProcess, KillingWhatIsGoneChangesNotHowItEnded) {
+  const auto child = shell("kill -KILL $$");
+  EXPECT_EQ(end_of(*child), "killed by signal 9 (SIGKILL)");
+  child->kill();
+  EXPECT_TRUE(child->killed_from_outside());
+  const auto own = shell("exec sleep 1000");
+  own->kill();
+  EXPECT_EQ(end_of(*own), "killed by signal 9 (SIGKILL)");
+  EXPECT_FALSE(own->killed_from_outside());
+}
+
 TEST(ChildProcess, ErrorOutputIsDrainedAndItsEndKept) {
   const auto child = shell("head -c 3000000 /dev/zero >&2; echo >&2; echo the end >&2; exit 4", kLimit);
   EXPECT_EQ(end_of(*child), "exited with 4: the end");
