@@ -92,6 +92,29 @@ TEST_F(WorkerDeviceTest, ThreeRespawnsInARowThatFailEndTheSession) {
   }
 }
 
+TEST_F(WorkerDeviceTest, TwoRespawnsInARowThatFailEndNothingHoweverOften) {
+  set_faults("trial|BM=32,|segv");
+  WorkerDevice::Options with_script = options();
+  with_script.worker_path = folder_ / "worker";
+  with_script.cache_dir = folder_ / "cubins";
+  std::ofstream(with_script.worker_path) << "#!/bin/sh\necho $* >>" << (folder_ / "arguments").string()
+                                         << "\nfor broken in " << (folder_ / "broken").string()
+                                         << "?; do [ -e $broken ] && rm $broken && exit 3; done\nexec " << worker_path()
+                                         << " \"$@\"\n";
+  std::filesystem::permissions(with_script.worker_path, std::filesystem::perms::owner_all);
+  const auto device = open_prepared(with_script);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(trial_outcome(*device, 32).kind, OutcomeKind::kCrashed);
+    for (const char* broken : {"broken1", "broken2"}) std::ofstream(folder_ / broken).flush();
+    EXPECT_EQ(trial_outcome(*device, 64).kind, OutcomeKind::kOk);
+  }
+  std::ifstream started(folder_ / "arguments");
+  int starts = 0;
+  for (std::string line; std::getline(started, line); ++starts)
+    EXPECT_THAT(line, HasSubstr("--cache-dir " + with_script.cache_dir));
+  EXPECT_EQ(starts, 1 + 2 * 3);
+}
+
 TEST_F(WorkerDeviceTest, OpeningFailsWithTheWorkersReason) {
   auto options = this->options();
   const auto reason = [&] {

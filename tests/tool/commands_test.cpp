@@ -36,7 +36,7 @@ TEST_F(ShowTest, TextHasTheBestOfEachProblem) {
   const Finished result = pgtune({"show"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
-  EXPECT_THAT(result.out, AllOf(HasSubstr("256x256x256 f32 nn\n"), HasSubstr("1000x512x64 f32 nn\n"),
+  EXPECT_THAT(result.out, AllOf(HasSubstr("256x256x256 f32 nn\n"), HasSubstr("\n\n1000x512x64 f32 nn\n"),
                                 HasSubstr("Fake GPU, sm_90, 132 SMs, 80 GiB, 700 W, driver"),
                                 HasSubstr(") of cuBLASLt's best\n"), HasSubstr("\n  sustained, L2 rotated, "),
                                 HasSubstr(" times the speed of cuBLASLt's best\n"), HasSubstr("\n  tiny BM=")));

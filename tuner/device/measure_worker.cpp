@@ -119,7 +119,6 @@ Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(protocol::Rep
   if (preparing) {
     if (reply.body && !reply.context_lost) {
       prepared_ = true;
-      failed_starts_ = 0;
       return std::nullopt;
     }
     drop_worker();
@@ -127,7 +126,6 @@ Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(protocol::Rep
     TRY(count_failed_start(std::move(error)));
     return std::nullopt;
   }
-  failed_starts_ = 0;
   if (reply.body) return finish(std::move(*reply.body), reply.context_lost);
   Error& error = reply.body.error();
   const bool prepares = request_->op == "prepare";
@@ -153,7 +151,6 @@ Result<std::optional<MeasureWorker::Answer>> MeasureWorker::handle(WorkerFailure
     TRY(count_failed_start(std::move(failure.error)));
     return std::nullopt;
   }
-  failed_starts_ = 0;
   if (step == Step::kIdle) {  // died between requests: replaced when it is needed
     drop_worker();
     return std::nullopt;
@@ -191,9 +188,9 @@ bool MeasureWorker::old_worker_gone() {
 }
 
 Result<void> MeasureWorker::count_failed_start(Error error) {
-  if (++failed_starts_ < kFailedStartLimit) return {};
+  if (++request_->failed_starts < kFailedStartLimit) return {};
   error.kind = ErrorKind::kEnvironment;
-  return fail(std::move(error), fmt::format("{} {} workers in a row failed", failed_starts_, options_.role));
+  return fail(std::move(error), fmt::format("{} {} workers in a row failed", kFailedStartLimit, options_.role));
 }
 
 std::vector<int> MeasureWorker::pids() const {

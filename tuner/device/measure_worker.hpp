@@ -66,7 +66,8 @@ class MeasureWorker {
     std::string op;
     nlohmann::json body;
     std::chrono::milliseconds timeout{};
-    int kills = 0;  ///< workers killed from outside during this request
+    int kills = 0;          ///< workers killed from outside during this request
+    int failed_starts = 0;  ///< workers that did not start or prepare the problem
   };
   enum class Step { kIdle, kPreparing, kRequest };  ///< what the current worker is doing
 
@@ -90,7 +91,6 @@ class MeasureWorker {
   bool prepared_ = false;                 ///< problem_ is current in client_
   Step step_ = Step::kIdle;
   std::optional<Request> request_;
-  int failed_starts_ = 0;  ///< in a row
 };
 
 }  // namespace pgtune::device
