@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numeric>
+#include <optional>
 
+#include "db/database.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
+#include "tool/pgtune/measuring/database_store.hpp"
 #include "tool/pgtune/report/family_text.hpp"
 #include "tuner/device/compile_pool.hpp"
 
@@ -23,70 +25,93 @@ const session::FamilyRequest& request_of(const SearchTask& task, const Problem& 
 
 struct PlannedFamily {
   session::FamilyRequest request;
+  double weight;
   session::FamilyPlan plan;
   session::ExpectedFamily expected;
 };
 
-/// `gpus` share the compile workers.
+/// Of the families that are not in `store`, if there is one. `gpus` share the compile workers.
 std::vector<PlannedFamily> plans_of(const SearchTask& task, const MeasuringOptions& options, const DeviceInfo& device,
-                                    std::size_t gpus) {
+                                    std::size_t gpus, session::Store* store) {
   const std::size_t jobs =
       options.compile.jobs > 0 ? options.compile.jobs : device::default_compile_jobs(options.compile.memory_bytes);
   std::vector<PlannedFamily> out;
-  for (const session::FamilyRequest& request : task.families) {
-    auto plan =
-        value_or_throw(session::plan_family(request, task.templates_of(request.problem), device, options.session));
+  for (std::size_t i = 0; i < task.families.size(); ++i) {
+    const session::FamilyRequest& request = task.families[i];
+    const space::TemplateSet& templates = task.templates_of(request.problem);
+    if (store != nullptr && session::stored_family(*store, request, templates, device, options.session)) continue;
+    auto plan = value_or_throw(session::plan_family(request, templates, device, options.session));
     const auto expected =
         session::expected_family(request, plan, options.session, std::max<std::size_t>(jobs / gpus, 1));
-    out.push_back({request, std::move(plan), expected});
+    out.push_back({request, task.family_weights[i], std::move(plan), expected});
   }
   return out;
 }
 
-/// Gives each its part of the task's total, takes it off there, and removes those for which nothing is left.
-void fit_into_total(SearchTask& task, std::vector<PlannedFamily>& families, Terminal& terminal) {
+/// Gives each its part of the task's total, takes it off there, and leaves out those for which nothing is left.
+std::vector<PlannedFamily> fitted_into_total(SearchTask& task, std::vector<PlannedFamily> families,
+                                             Terminal& terminal) {
   constexpr std::size_t kFewestProbes = 2;
   double weights = 0;
   for (const double weight : task.problem_weights) weights += weight;
-  for (const double weight : task.family_weights) weights += weight;
-  std::vector<std::size_t> heaviest_first(families.size());
-  std::iota(heaviest_first.begin(), heaviest_first.end(), std::size_t{0});
-  std::stable_sort(heaviest_first.begin(), heaviest_first.end(),
-                   [&](std::size_t a, std::size_t b) { return task.family_weights[a] > task.family_weights[b]; });
-  std::vector<PlannedFamily> fitting;
-  for (const std::size_t i : heaviest_first) {
-    PlannedFamily& family = families[i];
-    const std::size_t most = family.request.probes;
-    const double probe_s = most > 0 ? family.expected.probes_s / static_cast<double>(most) : 0;
-    const double share_s = *task.total_s * task.family_weights[i] / weights;
-    weights -= task.family_weights[i];
-    std::size_t probes = most;
-    while (probes > std::min(kFewestProbes, most) &&
-           family.expected.kernels_s + probe_s * static_cast<double>(probes) > share_s)
-      --probes;
-    family.request.probes = probes;
-    family.expected.probes_s = probe_s * static_cast<double>(probes);
-    const double all_s = family.expected.kernels_s + family.expected.probes_s;
+  for (const PlannedFamily& family : families) weights += family.weight;
+  std::stable_sort(families.begin(), families.end(),
+                   [](const PlannedFamily& a, const PlannedFamily& b) { return a.weight > b.weight; });
+  std::vector<PlannedFamily> out;
+  for (PlannedFamily& family : families) {
+    auto& [kernels_s, probes_s] = family.expected;
+    std::size_t& probes = family.request.probes;
+    const std::size_t fewest = std::min(kFewestProbes, probes);
+    const double probe_s = probes > 0 ? probes_s / static_cast<double>(probes) : 0;
+    const double share_s = *task.total_s * family.weight / weights;
+    weights -= family.weight;
+    for (; probes > fewest && kernels_s + probes_s > share_s; --probes) probes_s -= probe_s;
+    const double all_s = kernels_s + probes_s;
     if (all_s > *task.total_s) {
       terminal.note(fmt::format("{}..{}: left out, as its {} do not fit in the {} left.", family.request.first_m,
                                 family.request.problem.title(), duration_text(all_s), duration_text(*task.total_s)));
       continue;
     }
     *task.total_s -= all_s;
-    fitting.push_back(std::move(family));
+    out.push_back(std::move(family));
   }
-  families = std::move(fitting);
+  return out;
 }
 
 ExitCode plan(SearchTask& task, const MeasuringOptions& options, Context& context, ResultDocument& results) {
   const DeviceChoice choice = choose_device_to_plan(context, options.device);
   announce(context.terminal(), {.choice = choice, .session = options.session, .database = options.database});
-  std::vector<PlannedFamily> families = plans_of(task, options, choice.info, 1);
-  if (task.total_s) fit_into_total(task, families, context.terminal());
+  std::vector<PlannedFamily> families = plans_of(task, options, choice.info, 1, nullptr);
+  if (task.total_s) families = fitted_into_total(task, std::move(families), context.terminal());
   for (const PlannedFamily& one : families)
     results.add([&] { return family_plan_text(one.request, one.plan, one.expected); },
                 [&] { return family_plan_json(one.request, one.plan, one.expected); });
   return ExitCode::kDone;
+}
+
+/// Those that are stored stay as they are; the others are planned, and share the task's total.
+void plan_unstored(SearchTask& task, const MeasuringOptions& options, const std::vector<DeviceChoice>& choices,
+                   Terminal& terminal) {
+  std::optional<db::Database> database;
+  std::optional<DatabaseStore> store;
+  if (!options.clock.request && !db::is_absent(options.database))  // a clock to lock is known once it is locked
+    store.emplace(database.emplace(db::Database::open(options.database, db::OpenMode::kReadOnly)));
+  auto families = plans_of(task, options, choices.front().info, choices.size(), store ? &*store : nullptr);
+  if (families.empty()) return;
+  std::erase_if(task.families, [&](const session::FamilyRequest& request) {
+    return std::any_of(families.begin(), families.end(),
+                       [&](const PlannedFamily& family) { return family.request.problem == request.problem; });
+  });
+  if (task.total_s) families = fitted_into_total(task, std::move(families), terminal);
+  session::ExpectedFamily all;
+  std::size_t probes = 0;
+  for (const PlannedFamily& family : families) {
+    task.families.push_back(family.request);
+    all.kernels_s += family.expected.kernels_s / static_cast<double>(choices.size());
+    all.probes_s += family.expected.probes_s / static_cast<double>(choices.size());
+    probes += family.request.probes;
+  }
+  if (!families.empty()) terminal.note(fact_note("time", expected_text(all, probes)));
 }
 
 ExitCode show(const session::FamilyResult& result, const DeviceChoice& device, Terminal& terminal,
@@ -116,21 +141,10 @@ ExitCode run_families(SearchTask& task, Context& context, ResultDocument& result
   const std::vector<DeviceChoice> choices = choose_devices(context, options.device);
   require_gpu(choices.front(), "a search over a range of M");
   Terminal& terminal = context.terminal();
-  std::vector<PlannedFamily> families = plans_of(task, options, choices.front().info, choices.size());
-  if (task.total_s) fit_into_total(task, families, terminal);
-  if (families.empty()) return ExitCode::kDone;
-  task.families.clear();
+  plan_unstored(task, options, choices, terminal);
+  if (task.families.empty()) return ExitCode::kDone;
   std::vector<Problem> problems;
-  session::ExpectedFamily all;
-  std::size_t probes = 0;
-  for (const auto& [request, plan, expected] : families) {
-    task.families.push_back(request);
-    problems.push_back(request.problem);
-    all.kernels_s += expected.kernels_s / static_cast<double>(choices.size());
-    all.probes_s += expected.probes_s / static_cast<double>(choices.size());
-    probes += request.probes;
-  }
-  terminal.note(fact_note("time", expected_text(all, probes)));
+  for (const session::FamilyRequest& request : task.families) problems.push_back(request.problem);
   const auto search_on = [&](MeasuringRun& run, const Problem& problem) -> Shown {
     auto result = run.search_family(request_of(task, problem), task.templates_of(problem));
     return [&terminal, &results, device = run.choice(), signal = run.signals().exit_code(),
