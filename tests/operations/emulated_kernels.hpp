@@ -32,4 +32,7 @@ class EmulatedKernels {
   void* library_ = nullptr;
 };
 
+/// The same of a kernel of the check.
+void launch_check(const std::string& symbol, const Dim3& grid, const Dim3& block, std::vector<void*> arguments);
+
 }  // namespace pgtune::testing

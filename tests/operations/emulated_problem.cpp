@@ -38,10 +38,9 @@ EmulatedMap emulated_map(const TensorMapPlan& plan, const void* memory) {
 constexpr std::uint32_t kPoison = 0x7fc57fc5;
 constexpr std::int64_t kGuard = 64;  // bytes behind each buffer
 
-/// Every kernel of the operation's own source, and of the check.
+/// Every kernel of the operation's own source.
 std::vector<std::string> symbols_of(const OperationProblem& operation) {
-  std::vector<std::string> symbols{"fill_tensor",  "fill_pointers", "checksum_pointers", "compare_tensor",
-                                   "store_result", "clear_pieces",  "count_unwritten"};
+  std::vector<std::string> symbols;
   for (const ReferenceLaunch& pass : operation.reference) symbols.push_back(pass.symbol);
   for (const OperationBuffer& buffer : operation.buffers)
     if (buffer.kernel) symbols.push_back(buffer.kernel->symbol);
@@ -69,12 +68,10 @@ std::vector<void*> pointers_to(std::vector<std::uint64_t>& arguments) {
 }  // namespace
 
 EmulatedProblem::EmulatedProblem(Problem problem) : problem_(std::move(problem)) {
-  TemplateSource source = operation().source;
-  source.contents = "#include \"kernels/tensors.cuh\"\n" + source.contents;
   std::vector<Define> types;
   for (const OperationBuffer& buffer : operation().buffers)
     types.push_back({"TYPE_" + buffer.name, std::to_string(static_cast<int>(buffer.type))});
-  kernels_ = std::make_unique<EmulatedKernels>(source, types, symbols_of(operation()));
+  kernels_ = std::make_unique<EmulatedKernels>(operation().source, types, symbols_of(operation()));
   std::int64_t elements = 0;
   for (const OperationBuffer& buffer : operation().buffers) {
     memory_.emplace_back(static_cast<std::size_t>((buffer.bytes() + kGuard + 3) / 4 + 4), kPoison);
@@ -92,7 +89,7 @@ void EmulatedProblem::fill_pointers(std::size_t index) {
   const OperationBuffer& array = operation().buffers[index];
   void* memory = memory_[index].data();
   for (auto& [runs, batch] : gpu::pointer_batches(array, address(static_cast<std::size_t>(array.pointers->buffer))))
-    kernels_->launch("fill_pointers", {runs, 1, 1}, {32, 1, 1}, {&memory, &batch});
+    launch_check("fill_pointers", {runs, 1, 1}, {32, 1, 1}, {&memory, &batch});
 }
 
 std::uint64_t EmulatedProblem::pointer_sum(std::string_view name) const {
@@ -102,7 +99,7 @@ std::uint64_t EmulatedProblem::pointer_sum(std::string_view name) const {
   std::int64_t count = array.elements();
   std::uint64_t from = address(static_cast<std::size_t>(array.pointers->buffer)), sum = 0;
   std::uint64_t* out = &sum;
-  kernels_->launch("checksum_pointers", {2, 1, 1}, {32, 1, 1}, {&memory, &count, &from, &out});
+  launch_check("checksum_pointers", {2, 1, 1}, {32, 1, 1}, {&memory, &count, &from, &out});
   return sum;
 }
 
@@ -137,8 +134,8 @@ void EmulatedProblem::fill(std::size_t index, FillKind how, double first, double
   auto kind = static_cast<std::int32_t>(how), uniform = 0;
   std::uint64_t seed = kSeed + (buffer.stream ? static_cast<std::uint64_t>(*buffer.stream) * kStreamStep : index);
   auto range = static_cast<float>(traits(buffer.type).data_range);
-  kernels_->launch("fill_tensor", {2, 1, 1}, {64, 1, 1},
-                   {&memory, &tensor, &kind, &first, &second, &seed, &uniform, &range});
+  launch_check("fill_tensor", {2, 1, 1}, {64, 1, 1},
+               {&memory, &tensor, &kind, &first, &second, &seed, &uniform, &range});
 }
 
 std::vector<std::int32_t> EmulatedProblem::integers(std::string_view buffer) const {
@@ -153,7 +150,7 @@ void EmulatedProblem::cut(std::size_t input) {
   void* memory = memory_[input].data();
   gpu::Tensor tensor = gpu::tensor_of(buffer);
   std::int64_t piece = std::clamp<std::int64_t>(buffer.elements() / 16, 1, 64);
-  kernels_->launch("clear_pieces", {1, 1, 1}, {64, 1, 1}, {&memory, &tensor, &piece});
+  launch_check("clear_pieces", {1, 1, 1}, {64, 1, 1}, {&memory, &tensor, &piece});
 }
 
 void EmulatedProblem::restore_inouts() {
@@ -179,7 +176,7 @@ std::uint64_t EmulatedProblem::unwritten() const {
   std::uint64_t* out = &count;
   const double* values = values_.data();
   auto elements = static_cast<std::int64_t>(values_.size());
-  kernels_->launch("count_unwritten", {1, 1, 1}, {32, 1, 1}, {&values, &elements, &out});
+  launch_check("count_unwritten", {1, 1, 1}, {32, 1, 1}, {&values, &elements, &out});
   return count;
 }
 
@@ -208,8 +205,7 @@ void EmulatedProblem::store(std::int64_t shift, bool zero, std::optional<std::si
     const double* values = values_.data();
     std::int64_t elements = buffer.elements(), by = wrong ? shift : 0;
     auto zeros = static_cast<std::int32_t>(wrong && zero);
-    kernels_->launch("store_result", {1, 1, 1}, {64, 1, 1},
-                     {&memory, &tensor, &values, &first, &elements, &by, &zeros});
+    launch_check("store_result", {1, 1, 1}, {64, 1, 1}, {&memory, &tensor, &values, &first, &elements, &by, &zeros});
   });
 }
 
@@ -228,8 +224,8 @@ gpu::Comparison EmulatedProblem::compare() {
     double not_finite = gpu::kNotFiniteRatio;
     std::uint32_t pattern = kPoison;
     gpu::Comparison* out = &found;
-    kernels_->launch("compare_tensor", {2, 1, 1}, {64, 1, 1},
-                     {&memory, &tensor, &values, &scales, &first, &bound, &not_finite, &pattern, &out});
+    launch_check("compare_tensor", {2, 1, 1}, {64, 1, 1},
+                 {&memory, &tensor, &values, &scales, &first, &bound, &not_finite, &pattern, &out});
   });
   return found;
 }

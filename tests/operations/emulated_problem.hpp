@@ -23,7 +23,7 @@ class EmulatedProblem {
   /// Of the data of the stream 0.
   static constexpr std::uint64_t kSeed = 42;
 
-  /// Compiles the operation's reference and what fills and compares its buffers.
+  /// Compiles the operation's reference and the kernels that fill its buffers.
   explicit EmulatedProblem(Problem problem);
 
   [[nodiscard]] bool usable() const { return kernels_->usable(); }
