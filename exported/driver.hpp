@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 
 #include "exported/tables.hpp"
@@ -42,6 +43,22 @@ struct Driver {
 };
 
 constexpr int kMaxDevices = 64, kMaxContexts = 8;
+
+/// Memory of malloc().
+struct Bytes {
+  Bytes() = default;
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+  ~Bytes() { std::free(data); }
+  bool allocate(std::size_t count) noexcept {
+    std::free(data);
+    data = static_cast<char*>(std::malloc(count));
+    size = data == nullptr ? 0 : count;
+    return data != nullptr;
+  }
+  char* data = nullptr;
+  std::size_t size = 0;
+};
 
 /// A device that prepare() has seen. Written under the mutex before `ready`, read without it after.
 struct Device {

@@ -49,22 +49,6 @@ struct JitState {
 };
 inline JitState jit;
 
-/// Memory of malloc().
-struct Bytes {
-  Bytes() = default;
-  Bytes(const Bytes&) = delete;
-  Bytes& operator=(const Bytes&) = delete;
-  ~Bytes() { std::free(data); }
-  bool allocate(std::size_t count) noexcept {
-    std::free(data);
-    data = static_cast<char*>(std::malloc(count));
-    size = data == nullptr ? 0 : count;
-    return data != nullptr;
-  }
-  char* data = nullptr;
-  std::size_t size = 0;
-};
-
 /// FNV-1a: a file that was cut off or spoilt by accident is not loaded.
 inline std::uint64_t checksum(const char* data, std::size_t size) noexcept {
   std::uint64_t sum = 0xcbf29ce484222325U;

@@ -8,7 +8,8 @@ namespace pgtune_export::detail {
 
 /// A cubin, or a fatbin with one in it.
 struct Image {
-  const std::uint64_t* data;
+  const char* text;            ///< as decode() reads it
+  std::size_t words;           ///< of 32 bits
   const char* const* symbols;  ///< of its template
   int symbol_count;
   int arch;        ///< compute capability times ten

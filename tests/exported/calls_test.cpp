@@ -56,10 +56,21 @@ TEST_F(ExportedCalls, EveryScenarioHolds) {
         "streams",      "capture",   "no_driver",       "old_driver",    "wrong_device", "other_device",
         "other_memory", "dispatch",  "guess",           "pin",           "every_m",      "batch_invariant",
         "cache",        "alignment", "failing_select",  "launch_limits", "map_limits",   "products",
-        "contexts"}) {
+        "contexts",     "images"}) {
     SCOPED_TRACE(scenario);
     run(scenario);
   }
+}
+
+/// Most of a header is kernels.
+TEST(ExportedImages, TakeLittleMoreThanTheirBytes) {
+  CallableHeader content = sample_export();
+  const std::size_t without = write_callable_header(content).size();
+  constexpr std::size_t kMore = 100'000;
+  for (std::size_t i = 0; i < kMore; ++i) content.images.front().bytes += static_cast<char>(i % 251);
+  const std::size_t more = write_callable_header(content).size() - without;
+  EXPECT_GE(more, kMore * 5 / 4);
+  EXPECT_LE(more, kMore * 13 / 10);
 }
 
 char kind_letter(ArgumentKind kind) {

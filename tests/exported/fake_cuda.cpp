@@ -196,6 +196,8 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, 
                            void**, unsigned) {
   if (const CUresult result = unsafe(); result != CUDA_SUCCESS) return result;
   ++fake.loads;
+  const std::lock_guard lock(fake.mutex);
+  fake.images.emplace_back(static_cast<const char*>(code), fake.image_bytes);
   *library = reinterpret_cast<CUlibrary>(const_cast<void*>(code));
   return static_cast<CUresult>(fake.load_result);
 }

@@ -27,6 +27,13 @@
 namespace pgtune::tool::test {
 namespace {
 
+/// Each byte in each place of a word of four, the last of which is not whole.
+std::string sample_image(std::size_t number) {
+  std::string out;
+  for (std::size_t i = 0; i < 1022; ++i) out += static_cast<char>(i / 4 * (2 * (i % 4) + 1) + number);
+  return out;
+}
+
 std::size_t number_of_template(CallableHeader& content, const space::TemplateDefinition& definition) {
   for (std::size_t i = 0; i < content.templates.size(); ++i) {
     if (content.templates[i].name == definition.name && content.templates[i].operation == definition.operation)
@@ -106,8 +113,7 @@ std::size_t add_sample_variant(CallableHeader& content, const space::TemplateDef
   });
   const auto index = static_cast<std::size_t>(same - content.variants.begin());
   if (same == content.variants.end()) {
-    content.images.push_back(
-        {fmt::format("image {} {}", content.images.size(), variant.id()), number, sample_device()});
+    content.images.push_back({sample_image(content.images.size()), number, sample_device()});
     content.variants.push_back({number, content.images.size() - 1, variant, problem, built});
     if (definition.sum_order)
       content.variants.back().sum_order = space::sum_order(definition, variant, problem, sample_device()).value();

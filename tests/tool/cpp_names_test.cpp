@@ -46,6 +46,8 @@ TEST(Namespace, MacrosOfGnuDialectsAreRefused) {
 TEST(GuardedWords, AreThoseThatOthersDefineAndShortCapitals) {
   EXPECT_THAT(guarded_words("Status f(int N, int BM, int min_, X1 y) { return Status::ok; } // max NAN LONG n"),
               testing::ElementsAre("BM", "N", "Status", "max"));
+  EXPECT_THAT(guarded_words("f(\"AB \\\" CD\", \"EF\"\n\"GH\"); N  // of one \" mark\nK = \"L\"\"\"M;"),
+              testing::ElementsAre("K", "M", "N"));
 }
 
 TEST(Keywords, AreWholeWordsInTheirOwnCase) {

@@ -42,6 +42,7 @@ struct Scenario {
 };
 const Scenario kScenarios[] = {{"unprepared", unprepared},
                                {"prepared", prepared},
+                               {"images", images},
                                {"wrong_arguments", wrong_arguments},
                                {"biases", biases},
                                {"scalars", scalars},

@@ -18,6 +18,20 @@ inline void unprepared() {
   CHECK(last_cuda_error() == CUDA_ERROR_INVALID_DEVICE);
 }
 
+/// Those of sample_export.cpp.
+inline void images() {
+  constexpr std::size_t kBytes = 1022;
+  fake().image_bytes = kBytes;
+  CHECK(Gemm::prepare(0) == Status::ok);
+  CHECK(fake().images.size() == detail::kImageCount);
+  for (std::size_t number = 0; number < fake().images.size(); ++number) {
+    bool same = true;
+    for (std::size_t i = 0; i < kBytes; ++i)
+      same = same && fake().images[number][i] == static_cast<char>(i / 4 * (2 * (i % 4) + 1) + number);
+    CHECK(same);
+  }
+}
+
 inline void prepared() {
   CHECK(Gemm::prepare(0) == Status::ok);
   const int loads = fake().loads, kernels = fake().kernels_loaded;

@@ -24,13 +24,12 @@ constexpr std::string_view kNamespaceOpening = "namespace pgtune_export";
 
 constexpr const char* kIncludes =
     "\n#include <cuda.h>\n#include <dlfcn.h>\n\n#include <atomic>\n#include <cmath>\n#include <cstddef>\n#include "
-    "<cstdint>\n#include <cstring>\n#include <mutex>\n";
+    "<cstdint>\n#include <cstdlib>\n#include <cstring>\n#include <mutex>\n";
 constexpr const char* kFallbackIncludes = "#ifdef PGTUNE_CUBLASLT_FALLBACK\n#include <cublasLt.h>\n#endif\n";
 constexpr const char* kNewEnough =
     "\nstatic_assert(CUDA_VERSION >= 12000, \"this header needs cuda.h of CUDA 12.0 or newer\");\n\n";
 
-constexpr const char* kJitIncludes =
-    "#include <sys/stat.h>\n#include <unistd.h>\n\n#include <cstdio>\n#include <cstdlib>\n\n";
+constexpr const char* kJitIncludes = "#include <sys/stat.h>\n#include <unistd.h>\n\n#include <cstdio>\n\n";
 
 /// The content of the namespace in a file of exported/, including comments.
 std::string body_of(std::string_view name) {

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 
@@ -19,21 +20,30 @@
 namespace pgtune::tool {
 namespace {
 
-constexpr std::size_t kWordsOfALine = 6;
+constexpr std::size_t kWordBytes = 4, kWordDigits = 5, kWordsOfALine = 23;
 
-/// Words of 64 bits: compilers read them many times faster than bytes, and they are aligned. Little-endian, as every
-/// host that CUDA runs on.
-std::string image_words(const std::string& bytes) {
-  std::string out;
-  out.reserve(bytes.size() * 5 / 2);
-  for (std::size_t at = 0; at < bytes.size(); at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
-    // Zeros are frequent, and shorter in decimal.
-    out += word < 10 ? fmt::format("{},", word) : fmt::format("0x{:x},", word);
-    if (at / 8 % kWordsOfALine == kWordsOfALine - 1) out += '\n';
+std::size_t word_count(const std::string& bytes) { return (bytes.size() + kWordBytes - 1) / kWordBytes; }
+
+/// A literal of base 85 that exported/static_images.hpp decodes: 1.25 characters a byte, which compilers read much
+/// faster than numbers. Little-endian, as every host that CUDA runs on.
+std::string image_text(const std::string& bytes) {
+  std::string out = "\"";
+  out.reserve(bytes.size() * 4 / 3);
+  for (std::size_t i = 0; i < word_count(bytes); ++i) {
+    if (i > 0 && i % kWordsOfALine == 0) out += "\"\n\"";
+    const std::size_t at = i * kWordBytes;
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes.data() + at, std::min(kWordBytes, bytes.size() - at));
+    std::array<char, kWordDigits> digits{};
+    for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, word /= 85) {
+      auto c = static_cast<char>('#' + word % 85);
+      if (c >= '?') ++c;
+      if (c >= '\\') ++c;
+      *digit = c;
+    }
+    out.append(digits.data(), digits.size());
   }
-  return out;
+  return out + '"';
 }
 
 std::int64_t number_of(const ParameterValue& value) {
@@ -70,8 +80,8 @@ std::string image_tables(const CallableHeader& content) {
     }
     // "sm_90a": architecture-specific code runs on no other.
     const bool only = !image.device.architecture.empty() && image.device.architecture.back() == 'a';
-    rows += fmt::format("    {{{}, {}, {}, {}, {}}},\n", content.jit ? "nullptr" : fmt::format("kImage{}", i), symbols,
-                        names.size(), image.device.arch_number(), only);
+    const std::string text = content.jit ? "nullptr, 0" : fmt::format("kImage{}, {}", i, word_count(image.bytes));
+    rows += fmt::format("    {{{}, {}, {}, {}, {}}},\n", text, symbols, names.size(), image.device.arch_number(), only);
   }
   return out + fmt::format("inline constexpr Image kImages[] = {{\n{}}};\n", rows);
 }
@@ -249,16 +259,14 @@ std::string loss_comment(const MeasuredLoss& loss) {
 std::string image_arrays(const CallableHeader& content, ImageForm form) {
   std::string out;
   for (std::size_t i = 0; i < content.images.size(); ++i)
-    out +=
-        fmt::format("alignas(16) {} std::uint64_t kImage{}[] = {{\n{}}};\n",
-                    form == ImageForm::kInline ? "inline constexpr" : "const", i, image_words(content.images[i].bytes));
+    out += fmt::format("{} char kImage{}[] =\n{};\n", form == ImageForm::kInline ? "inline constexpr" : "const", i,
+                       image_text(content.images[i].bytes));
   return out;
 }
 
 std::string image_declarations(const CallableHeader& content) {
   std::string out;
-  for (std::size_t i = 0; i < content.images.size(); ++i)
-    out += fmt::format("extern const std::uint64_t kImage{}[];\n", i);
+  for (std::size_t i = 0; i < content.images.size(); ++i) out += fmt::format("extern const char kImage{}[];\n", i);
   return out;
 }
 

@@ -105,6 +105,14 @@ std::optional<std::string> why_no_part(std::string_view part, bool outermost) {
   return std::nullopt;
 }
 
+/// Behind the literal that begins at `begin`, at the end of its line at the latest: comments have single quotation
+/// marks.
+std::size_t end_of_literal(std::string_view code, std::size_t begin) {
+  std::size_t at = begin + 1;
+  while (at < code.size() && code[at] != '"' && code[at] != '\n') at += code[at] == '\\' ? 2 : 1;
+  return std::min(at + 1, code.size());
+}
+
 }  // namespace
 
 bool is_cpp_keyword(std::string_view word) { return std::binary_search(kKeywords.begin(), kKeywords.end(), word); }
@@ -127,6 +135,7 @@ std::vector<std::string> guarded_words(std::string_view code) {
     const std::string_view word = code.substr(begin, end - begin);
     const bool foreign = std::binary_search(kForeignMacros.begin(), kForeignMacros.end(), word);
     if (!word.empty() && (foreign || is_short(word))) out.emplace(word);
+    if (word.empty() && code[begin] == '"') end = end_of_literal(code, begin);
     begin = std::max(end, begin + 1);
   }
   return {out.begin(), out.end()};

@@ -16,8 +16,9 @@ namespace pgtune::tool {
 /// A macro that compilers define by themselves in their GNU dialects, such as `linux`.
 [[nodiscard]] bool is_gnu_macro(std::string_view word);
 
-/// Which words of a header's `code` other people's headers define as macros: those of Xlib.h, windows.h and CUDA's
-/// samples, and all of up to three capitals (N, BM), which programs like to define. In order, each once.
+/// Which words of a header's `code`, outside of its literals, other people's headers define as macros: those of Xlib.h,
+/// windows.h and CUDA's samples, and all of up to three capitals (N, BM), which programs like to define. In order, each
+/// once.
 [[nodiscard]] std::vector<std::string> guarded_words(std::string_view code);
 
 /// Why `text` cannot be the namespace of an exported header, as the end of a sentence ("'int' is a C++ keyword");
