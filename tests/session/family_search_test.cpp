@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -28,6 +29,12 @@ space::TemplateDefinition tiled_template() {
 double time_of(const Variant& variant, std::int64_t m) {
   const std::int64_t a = parameter(variant, "A");
   return 1e-6 * static_cast<double>((m + 16 * a - 1) / (16 * a) * (a + 2)) * (parameter(variant, "B") == 3 ? 1 : 1.1);
+}
+
+/// A probe's own rounds have the baseline beside the variants.
+bool is_final_of_search(const protocol::RoundRequest& request) {
+  return std::all_of(request.contenders.begin(), request.contenders.end(),
+                     [](const auto& contender) { return std::holds_alternative<protocol::BuiltVariant>(contender); });
 }
 
 struct TestFamily {
@@ -94,9 +101,48 @@ TEST(FamilySearch, ProbesAreSearchedAsIfThereWereNoFamily) {
     EXPECT_GT(probe.loss(), -0.01);
     EXPECT_LT(probe.loss(), 0.2);
     StoreKey key{result->family->at(probe.m), test.search.definition, device.device_info, {}};
-    EXPECT_TRUE(test.search.store.answer(key, Boards::kThisOne)) << "it answers a search of that M, too";
-    EXPECT_EQ(test.search.store.trials(key).size(), static_cast<std::size_t>(kSpace));
+    EXPECT_FALSE(test.search.store.answer(key, Boards::kThisOne)) << "no rounds confirmed it";
+    EXPECT_EQ(test.search.store.trials(key).size(), static_cast<std::size_t>(kSpace)) << "a search goes on from there";
   }
+}
+
+TEST(FamilySearch, AProbesRoundsDecideBetweenWhatItsSearchTakesForEqual) {
+  TestFamily test;
+  auto device = test.search.device();
+  int finals = 0;
+  device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    if (request.stage != Stage::kFinal || !is_final_of_search(request)) return;
+    ++finals;
+    for (std::size_t i = 0; i < report.samples.size(); ++i) {
+      const auto& built = std::get<protocol::BuiltVariant>(request.contenders[i]);
+      if (parameter(built.variant, "B") == 3) report.samples[i]->time_s *= 1.0995;
+    }
+  };
+  const auto result = test.run(device);
+  ASSERT_TRUE(result && result->family);
+  EXPECT_GT(finals, 0);
+  for (const FamilyProbe& probe : result->family->probes)
+    EXPECT_EQ(parameter(probe.best.variant, "B"), 3) << probe.m << ", where the final saw it 0.05 % ahead";
+}
+
+TEST(FamilySearch, AStoredAnswerOfAProbesMIsTaken) {
+  TestFamily test;
+  test.request.probes = 1;
+  auto first = test.search.device();
+  const auto expected = test.run(first);
+  ASSERT_TRUE(expected && expected->family);
+  const FamilyProbe& probe = expected->family->probes.at(0);
+  TestFamily other;
+  other.request.probes = 1;
+  auto alone = other.search.device();
+  other.device = &alone;
+  ASSERT_TRUE(run_search(expected->family->at(probe.m), other.search.definition, alone, other.search.store,
+                         other.search.options, other.search.stop, {}, other.search.clock(alone)));
+  auto second = other.search.device();
+  const auto result = other.run(second);
+  ASSERT_TRUE(result && result->family);
+  EXPECT_EQ(result->family->probes.at(0).best, probe.best);
+  EXPECT_LT(second.trials.size() + kSpace / 2, first.trials.size()) << "nothing is searched again";
 }
 
 TEST(FamilySearch, AnswersNoSingleM) {
@@ -268,6 +314,24 @@ TEST(FamilySearch, SettlesWhereSamplesMeetThePowerCap) {
     return result->family->kernels.at(static_cast<std::size_t>(result->family->interval_of(m).kernel)).variant;
   };
   EXPECT_EQ(parameter(kernel_at(8), "B"), 3);
+}
+
+TEST(FamilySearch, AProbeBetweenMThatWereSampledAlikeHasNoSteadyRun) {
+  for (const bool capped : {false, true}) {
+    TestFamily test;
+    test.request.problem.m = 256;
+    test.request.first_m = 64;
+    auto device = test.search.device();
+    device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+      if (!capped || request.settle_s <= 0 || device.prepare_request.problem.m < 256) return;
+      for (auto& sample : report.samples) sample->power_cap_s = sample->time_s;
+    };
+    const auto result = test.run(device);
+    ASSERT_TRUE(result) << result.error().text();
+    ASSERT_TRUE(result->family);
+    ASSERT_EQ(result->family->probes.size(), 3U);
+    EXPECT_EQ(device.rounds[Stage::kSteady].size(), capped ? 3U : 0U);
+  }
 }
 
 }  // namespace

@@ -18,7 +18,9 @@ namespace {
 
 using testing::AllOf;
 using testing::Contains;
+using testing::Each;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(MetPowerCap, ByTheDriversCounterWhereThereIsOne) {
   Sample sample{.launches = 100, .time_s = 0.25, .sm_clock_hz = 1.4e9};
@@ -75,6 +77,45 @@ TEST(SettledSearch, AtTheCapTheWinnerIsTheOneFastestAlone) {
   EXPECT_EQ(powered.device.rounds[Stage::kSteady].size(), 1U);
   EXPECT_EQ(powered.device.sample_s[Stage::kFinal], 0.25);
   EXPECT_EQ(powered.device.rounds[Stage::kFloor].size(), 0U);
+}
+
+TEST(SettledSearch, OneThatOnlyChoosesMeasuresWhatChooses) {
+  for (const auto known : {std::optional<Sampling>(), std::optional(Sampling::kSettled)}) {
+    PoweredSearch powered(load_at_the_cap);
+    powered.search.options.only_chooses = true;
+    powered.search.options.sampling = known;
+    const Answer answer = powered.run();
+    EXPECT_EQ(answer.sampling, Sampling::kSettled);
+    EXPECT_EQ(answer.best().variant.key(), kBestKey);
+    auto& rounds = powered.device.rounds;
+    EXPECT_EQ(rounds[Stage::kSteady].size(), known ? 0U : 1U);
+    EXPECT_EQ(rounds[Stage::kFloor].size(), 0U);
+    EXPECT_EQ(rounds[Stage::kFinal].size(), 1U);
+    EXPECT_EQ(rounds[Stage::kConfirm].size(), 0U);
+    for (const Stage stage : {Stage::kRace, Stage::kFinal})
+      EXPECT_THAT(rounds[stage], Each(Each(Not(testing::StartsWith("ref"))))) << to_string(stage);
+    EXPECT_TRUE(powered.device.verify_requests.empty());
+    const StoreKey key{powered.search.problem, powered.search.definition, powered.device.device_info, {}};
+    EXPECT_FALSE(powered.search.store.answer(key, Boards::kThisOne));
+    EXPECT_FALSE(powered.search.store.trials(key).empty());
+  }
+}
+
+TEST(ShortSearch, OneThatOnlyChoosesHasNoNoiseFloor) {
+  PoweredSearch powered(load_below_the_cap);
+  powered.search.options.only_chooses = true;
+  powered.search.options.sampling = Sampling::kShort;
+  const Answer answer = powered.run();
+  EXPECT_EQ(answer.sampling, Sampling::kShort);
+  EXPECT_EQ(powered.device.rounds[Stage::kSteady].size(), 0U);
+  EXPECT_EQ(powered.device.rounds[Stage::kFloor].size(), 0U);
+  EXPECT_GE(powered.device.rounds[Stage::kFinal].size(), 6U);
+}
+
+TEST(ShortSearch, AtTheCapAfterAllItSettlesWhateverWasKnown) {
+  PoweredSearch powered(load_at_the_cap);
+  powered.search.options.sampling = Sampling::kShort;
+  EXPECT_EQ(powered.run().sampling, Sampling::kSettled);
 }
 
 support::PowerLoad load_of_variants_at_the_cap(const std::string& name) {

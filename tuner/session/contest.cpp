@@ -17,16 +17,19 @@
 namespace pgtune::session {
 
 void Contest::plan(std::optional<int> most_finalists) {
-  const BaselineReport& baseline = found_.baseline();
   plan_ = final_plan(rounds_.context.options, found_.answer.sampling);
   if (most_finalists) plan_.finalists = *most_finalists;
-  algorithms_ = fastest_algorithms(baseline, baseline.algorithms.size());
+  algorithms_ = fastest_algorithms(opponents(), opponents().algorithms.size());
+}
+
+const BaselineReport& Contest::opponents() const {
+  static const BaselineReport none;
+  return rounds_.context.options.only_chooses ? none : found_.baseline();
 }
 
 Result<void> Contest::race() {
   const Answer& answer = found_.answer;
-  TRY_ASSIGN(auto race,
-             doing("in the race", run_race(rounds_, found_.baseline(), answer.sampling, answer.floor.margin)));
+  TRY_ASSIGN(auto race, doing("in the race", run_race(rounds_, opponents(), answer.sampling, answer.floor.margin)));
   found_.take(race);
   raced_ = std::move(race.order);
   if (!race.algorithms.empty()) algorithms_ = std::move(race.algorithms);
@@ -34,8 +37,8 @@ Result<void> Contest::race() {
 }
 
 Result<bool> Contest::final() {
-  TRY_ASSIGN(final_, doing("in the final", run_final(rounds_, found_.baseline(), plan_, found_.answer.floor.margin,
-                                                     raced_, algorithms_)));
+  TRY_ASSIGN(final_, doing("in the final",
+                           run_final(rounds_, opponents(), plan_, found_.answer.floor.margin, raced_, algorithms_)));
   found_.take_end(final_.end);
   found_.answer.stages.final_s += final_.time_s;
   found_.take_final_samples(final_.field);

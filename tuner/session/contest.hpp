@@ -53,6 +53,8 @@ class Contest {
 
  private:
   [[nodiscard]] bool is_confirmed() const;
+  /// What races beside the variants: the baseline's algorithms, or with options.only_chooses none.
+  [[nodiscard]] const BaselineReport& opponents() const;
   /// The rounds that the answer's figures come from.
   [[nodiscard]] const std::vector<RoundEntry>& last_field() const;
   void rank();

@@ -57,9 +57,9 @@ constexpr double kUsualShort = 0.75, kUsualSettled = 0.9;
 /// Steady run and noise floor.
 double before_search_s(const SessionOptions& options, double launch_s, Sampling sampling) {
   double sum_s = 0;
-  if (options.conditions.regime == Regime::kSustained)
+  if (options.conditions.regime == Regime::kSustained && !options.sampling)
     sum_s += expected_sample_s({kSettledSample.sample_s, kLeadInAfterIdling_s}, launch_s);
-  if (sampling == Sampling::kShort)
+  if (sampling == Sampling::kShort && !options.only_chooses)
     sum_s += kWarmUp_s + expected_round_s({kFloorSample_s, 0}, 2, launch_s) * options.floor_rounds;
   return options.budget.seconds ? std::min(sum_s, kShareOfBudget * *options.budget.seconds) : sum_s;
 }
@@ -90,8 +90,8 @@ ExpectedSearch expected_search(const Problem& problem, const SessionOptions& opt
     left_s = *budget_s - until_rounds_s;
   }
   const double usual = expected.sampling == Sampling::kSettled ? kUsualSettled : kUsualShort;
-  expected.seconds =
-      until_rounds_s + usual * expected_rounds_s(options, launch_s, expected.sampling, left_s) + kVerifying_s;
+  expected.seconds = until_rounds_s + usual * expected_rounds_s(options, launch_s, expected.sampling, left_s);
+  if (!options.only_chooses) expected.seconds += kVerifying_s;
   const bool every = options.objective != Objective::kTime;
   if (every || options.measure_energy) {
     const double energy_s = expected_energy_s(every ? static_cast<std::size_t>(std::max(options.finalists, 1)) : 1);

@@ -109,7 +109,7 @@ SessionResult Findings::finish(RoundContext& rounds, const std::vector<Sample>& 
     }
     result_.answer = std::move(answer);
   }
-  context.store.finish(result_.answer);
+  context.store.finish(context.options.only_chooses ? std::nullopt : result_.answer);
   rounds.progress.done();
   result_.elapsed_s = context.elapsed_s();
   return std::move(result_);

@@ -88,16 +88,21 @@ Result<void> measure(RoundContext& rounds, Screening& screening, Findings& found
 
   // The compile workers build what will be screened while the GPU measures what must be known before.
   TRY(build_ahead());
-  found.add_notes(measure_ceilings(context, rounds.progress));
+  if (!options.only_chooses) found.add_notes(measure_ceilings(context, rounds.progress));
   TRY(build_ahead());
 
   // Samples are short below the power cap, and settled where the baseline's steady run met it.
-  TRY_ASSIGN(const auto steady, doing("in the baseline's steady run", measure_steady_run(rounds, found.baseline())));
+  SteadyRun steady;
+  if (options.sampling) {
+    steady.sampling = *options.sampling;
+  } else {
+    TRY_ASSIGN(steady, doing("in the baseline's steady run", measure_steady_run(rounds, found.baseline())));
+  }
   found.take(steady);
   plan_rounds();
   if (found.ended()) return {};
   TRY(build_ahead());
-  if (steady.sampling == Sampling::kShort) {
+  if (steady.sampling == Sampling::kShort && !options.only_chooses) {
     TRY_ASSIGN(const auto floor, doing("measuring the noise floor", measure_floor(rounds, found.baseline())));
     found.take(floor);
   }
@@ -123,6 +128,8 @@ Result<void> measure(RoundContext& rounds, Screening& screening, Findings& found
       } else {
         contest.rank_finalists();
       }
+    } else if (options.only_chooses) {
+      break;
     } else if (contest.is_unconfirmed()) {
       TRY(contest.confirm());
     } else {

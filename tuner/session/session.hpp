@@ -59,6 +59,10 @@ struct SessionOptions {
   bool measure_energy = false;  ///< of the winner and the baseline, also where the objective is time
   /// No variant is cut in screening, and all that are right are in the final: what a bench asks for.
   bool full = false;
+  /// The search only chooses, and the caller measures its choice: nothing is measured that only the figures of an
+  /// answer need, such as the baseline beside the finalists, nothing is verified, and the store gets no answer.
+  bool only_chooses = false;
+  std::optional<Sampling> sampling;  ///< where it is known; else the baseline's steady run shows it
   /// At the power cap: so many of the variants that screened best race, in settled samples of full length. 0: as
   /// settled_race_plan() has it.
   std::size_t settled_entrants = 0;

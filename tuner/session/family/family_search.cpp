@@ -16,6 +16,7 @@
 #include "tuner/session/family/cover.hpp"
 #include "tuner/session/family/measurements.hpp"
 #include "tuner/session/family/pool.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/session/search_session.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/estimate.hpp"
@@ -45,6 +46,29 @@ Family family_of(const FamilyRequest& request, const SessionOptions& options) {
 StoreKey key_of(const FamilyRequest& request, const space::TemplateSet& templates, const DeviceInfo& device,
                 const SessionOptions& options) {
   return {request.problem, templates, device, options.conditions, SessionKind::kFamily};
+}
+
+/// Of a probe's plain search. That of a stored answer is taken; another only chooses, because the probe's own rounds
+/// measure what it chose.
+SessionOptions of_probe(const SessionOptions& options) {
+  SessionOptions plain = options;
+  plain.force = false;  // a search of this M counts, whichever command made it
+  plain.only_chooses = true;
+  plain.objective = Objective::kTime;
+  plain.measure_energy = false;
+  return plain;
+}
+
+/// What the probe's rounds measure of a search's ranking: the winner, and the one behind it if that is near.
+std::vector<Variant> nearly_best(const std::vector<RankedVariant>& ranking) {
+  std::vector<Variant> out{ranking.front().variant};
+  const RankedVariant* second = nullptr;
+  for (std::size_t i = 1; i < ranking.size(); ++i) {
+    if (second == nullptr || ranking[i].time_s < second->time_s) second = &ranking[i];
+  }
+  if (second != nullptr && second->time_s <= (1 + kConfirmReach) * ranking.front().time_s)
+    out.push_back(second->variant);
+  return out;
 }
 
 /// The indices of the least, ascending by value.
@@ -386,16 +410,16 @@ class FamilySearch {
     for (const std::int64_t m : drawn) {
       if (stop_) return {};
       part_ = fmt::format("probe {} of {}", ++number, drawn.size());
-      SessionOptions plain = options_;
-      plain.force = false;  // a search of this M counts, whichever command made it
+      SessionOptions plain = of_probe(options_);
+      plain.sampling = pool_.sampling(m);
       TRY_ASSIGN(const auto searched,
                  run_search(family_.at(m), templates_, device_, store_, plain, stop_, progress_, clock_));
       if (stop_ || !searched.answer) continue;
-      const Variant& best = searched.answer->best().variant;
       ProbeRequest request{.m = m,
                            .family = family_.kernels[static_cast<std::size_t>(family_.interval_of(m).kernel)].variant,
-                           .best = {best, templates_.of(best).content_hash},
+                           .searched = nearly_best(searched.answer->ranking),
                            .settled = searched.answer->sampling == Sampling::kSettled};
+      if (!searched.from_store) request.prepared = searched.baseline;
       TRY_ASSIGN(auto probe, measurements_.probe(request));
       if (probe) family_.probes.push_back(std::move(*probe));
     }
@@ -451,7 +475,7 @@ ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& p
                                std::size_t compile_workers) {
   // Of an H200 with 16 cores: means over 1..8192x4096x14336.
   constexpr double kAnchor_s = 3.5, kBuild_s = 2, kTrial_s = 0.065, kClass_s = 0.45, kSettled_s = 0.55;
-  constexpr double kSettledRounds_s = 12, kShortRounds_s = 2.5;  // of a probe, with its preparation
+  constexpr double kSettledRounds_s = 14, kShortRounds_s = 2.5;  // of a probe, with its preparation
   const auto workers = static_cast<double>(std::max<std::size_t>(compile_workers, 1));
   const auto explored = static_cast<double>(kExplored);
   const double anchor_s = kAnchor_s + explored * std::max(kTrial_s, kBuild_s / workers);
@@ -467,7 +491,7 @@ ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& p
   Problem middle = request.problem;
   middle.m = static_cast<std::int64_t>(std::sqrt(static_cast<double>(request.first_m) * static_cast<double>(middle.m)));
   const auto probe_s = [&](const Problem& problem) {
-    const ExpectedSearch search = expected_search(problem, options, compile_workers);
+    const ExpectedSearch search = expected_search(problem, of_probe(options), compile_workers);
     return search.seconds + (search.sampling == Sampling::kSettled ? kSettledRounds_s : kShortRounds_s);
   };
   expected.probes_s = static_cast<double>(request.probes) * (probe_s(middle) + probe_s(request.problem)) / 2;

@@ -22,7 +22,7 @@ inline constexpr std::int64_t kExplored = 24;  ///< variants tried at an anchor
 /// Seconds of each probe's plain search, where the user limits nothing: enough for some forty variants, after which
 /// searches on tables lose 0.0 % in the median, and 2.3 in the 90th percentile where the model knows nothing of the
 /// type (docs/results/strategies.csv).
-inline constexpr double kProbeSearch_s = 10;
+inline constexpr double kProbeSearch_s = 7;
 
 struct FamilyRequest {
   Problem problem;  ///< the one with the largest M; leading dimensions do not depend on M

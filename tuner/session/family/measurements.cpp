@@ -215,15 +215,23 @@ Result<MeasuredM> FamilyMeasurements::settle(std::int64_t m, const std::vector<V
 }
 
 Result<std::optional<FamilyProbe>> FamilyMeasurements::probe(const ProbeRequest& request) {
-  std::vector<Variant> variants{request.family};
-  if (request.best.variant != request.family) variants.push_back(request.best.variant);
+  std::vector<Variant> variants = request.searched;
+  auto family =
+      static_cast<std::size_t>(std::find(variants.begin(), variants.end(), request.family) - variants.begin());
+  if (family == variants.size()) variants.push_back(request.family);
   AtM at = begin(request.m, {std::ssize(variants), variants});
   at.state = SearchState({std::ssize(variants), variants});
   ProgressReporter progress(at.context, progress_);
   RoundContext rounds{at.context, at.state, progress};
   at.begun = true;
   store_.begin(at.key, plain_.seed, plain_.command_line);
-  TRY_ASSIGN(const auto preparation, prepare(at.context, progress));
+  BaselineReport baseline;
+  if (request.prepared) {
+    baseline = *request.prepared;
+  } else {
+    TRY_ASSIGN(auto preparation, prepare(at.context, progress));
+    baseline = std::move(preparation.baseline);
+  }
   search::GuidedStrategy strategy = in_order(at.state.size());
   SessionOptions full = plain_;
   full.full = true;
@@ -248,7 +256,6 @@ Result<std::optional<FamilyProbe>> FamilyMeasurements::probe(const ProbeRequest&
     at.finish();
     return std::nullopt;
   }
-  const BaselineReport& baseline = preparation.baseline;
   const auto algorithms = std::ssize(baseline.algorithms);
   if (baseline.first < algorithms) field->push_back(baseline_entry(baseline.first));
   if (baseline.best < algorithms && baseline.best != baseline.first) field->push_back(baseline_entry(baseline.best));
@@ -267,14 +274,18 @@ Result<std::optional<FamilyProbe>> FamilyMeasurements::probe(const ProbeRequest&
   }
   store_.save_rounds(Stage::kFinal, contender_samples(runner.field()));
   at.finish();
-  FamilyProbe out{.m = request.m, .best = request.best};
+  FamilyProbe out{.m = request.m};
   for (const RoundEntry& entry : runner.field()) {
     if (entry.out)
       return fail(ErrorKind::kEnvironment, fmt::format("{}: a contender failed as {}: {}", at.context.problem.title(),
                                                        to_string(entry.outcome.kind), entry.outcome.reason));
     const double time_s = launch_s(entry.samples);
-    if (entry.index == std::size_t{0}) out.family_s = time_s;
-    if (entry.index == variants.size() - 1) out.best_s = time_s;
+    if (entry.index == family) out.family_s = time_s;
+    if (entry.index && *entry.index < request.searched.size() && (out.best_s == 0 || time_s < out.best_s)) {
+      const Variant& best = variants[*entry.index];
+      out.best = {best, templates_.of(best).content_hash};
+      out.best_s = time_s;
+    }
     if (const BaselineAlgorithm* const algorithm = algorithm_of(entry.contender)) {
       if (algorithm->index == baseline.first) out.baseline_first_s = time_s;
       if (algorithm->index == baseline.best) out.baseline_best_s = time_s;

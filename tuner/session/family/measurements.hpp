@@ -41,9 +41,11 @@ struct MeasuredM {
 /// A probe before it is known which kernel of the family serves it.
 struct ProbeRequest {
   std::int64_t m = 0;
-  Variant family;  ///< the family's kernel
-  FamilyKernel best;
-  bool settled = false;  ///< the search took settled samples
+  Variant family;                 ///< the family's kernel
+  std::vector<Variant> searched;  ///< what the search chose among, each once
+  bool settled = false;           ///< the search took settled samples
+  /// Of the search, for which the device is still prepared; nothing: it is not.
+  std::optional<BaselineReport> prepared = {};
 };
 
 /// Which variants of a problem may become kernels; empty: all.
@@ -70,8 +72,9 @@ class FamilyMeasurements {
   [[nodiscard]] Result<MeasuredM> screen(std::int64_t m, const std::vector<Variant>& variants);
   /// The same, and all that are right get a settled sample.
   [[nodiscard]] Result<MeasuredM> settle(std::int64_t m, const std::vector<Variant>& variants);
-  /// Rounds of the family's kernel, the search's winner and the baseline's first and best algorithm. Nothing where the
-  /// stop flag or too many void rounds ended them. Errors: those of the device; a contender that fails.
+  /// Rounds of the family's kernel, of what the search chose among, the fastest of which is the probe's best, and of
+  /// the baseline's first and best algorithm. Nothing where the stop flag or too many void rounds ended them. Errors:
+  /// those of the device; a contender that fails.
   [[nodiscard]] Result<std::optional<FamilyProbe>> probe(const ProbeRequest& request);
 
   /// Compares rows of the family's kernels at these M on the GPU, and those of spares beside the ends of intervals.

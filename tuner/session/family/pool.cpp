@@ -63,6 +63,14 @@ bool Pool::is_capped(std::int64_t m) const {
   return std::prev(above)->second || (above != capped_.end() && above->second);
 }
 
+std::optional<Sampling> Pool::sampling(std::int64_t m) const {
+  const auto above = capped_.lower_bound(m);
+  if (above == capped_.end()) return std::nullopt;
+  const bool same = above->first == m || (above != capped_.begin() && std::prev(above)->second == above->second);
+  if (!same) return std::nullopt;
+  return above->second ? Sampling::kSettled : Sampling::kShort;
+}
+
 bool Pool::is_settled(std::size_t index, std::int64_t m) const {
   constexpr std::int64_t kFactor = 4;
   const auto& known = measured_[index].seconds_of_cycle;

@@ -37,6 +37,8 @@ class Pool {
   [[nodiscard]] const Measured& measured(std::size_t index) const { return measured_[index]; }
   /// Where samples met the power cap: there seconds of a cycle differ from variant to variant.
   [[nodiscard]] bool is_capped(std::int64_t m) const;
+  /// How a M is to be sampled: known where the nearest M below and above it, or itself, were settled and are alike.
+  [[nodiscard]] std::optional<Sampling> sampling(std::int64_t m) const;
   /// Whether the variant was settled at the cap, at a M within a factor of four.
   [[nodiscard]] bool is_settled(std::size_t index, std::int64_t m) const;
 

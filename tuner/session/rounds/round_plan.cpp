@@ -44,9 +44,10 @@ FinalPlan final_plan(const SessionOptions& options, Sampling sampling) {
   plan.max_rounds = options.max_final_rounds;
   if (sampling != Sampling::kSettled) return plan;
   if (!options.full) plan.finalists = std::min(plan.finalists, kSettledFinalists);
-  plan.confirms = !options.full && options.objective == Objective::kTime;
+  const bool chooses = !options.full && options.objective == Objective::kTime;
+  plan.confirms = chooses && !options.only_chooses;
   const int measuring = std::max(plan.rounds / kShortRoundsOfOne, kMinimumRounds);
-  plan.rounds = std::min(plan.rounds, plan.confirms ? kChoosingRounds : measuring);
+  plan.rounds = std::min(plan.rounds, chooses ? kChoosingRounds : measuring);
   plan.max_rounds = plan.rounds;
   plan.timing = kSettledSample;
   return plan;

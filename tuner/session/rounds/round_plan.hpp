@@ -32,7 +32,8 @@ struct FinalPlan {
 
 /// Short: as the options say. Settled: three finalists in one round, and then confirm rounds. With options.full all
 /// finalists, and where energy windows choose the winner, in a third of the short final's rounds, each of whose samples
-/// takes as long as thirty short ones: these rounds do not choose, and nothing is confirmed.
+/// takes as long as thirty short ones: these rounds do not choose, and nothing is confirmed. With options.only_chooses
+/// nothing is confirmed either.
 [[nodiscard]] FinalPlan final_plan(const SessionOptions& options, Sampling sampling);
 
 /// Number of confirm rounds for `contenders`: eight for two, and six for more, which is as few as an interval needs.
