@@ -207,7 +207,7 @@ class FamilySearch {
 
   /// What is expected to be fastest in each class joins the candidates, and is built.
   Result<void> add_promising() {
-    constexpr std::size_t kAtATime = 4;  // the expectation has threads of its own
+    const std::size_t at_a_time = usable_cores() / 2;  // the expectation has threads of its own
     std::vector<Result<std::vector<Variant>>> found(plan_.tops.size());
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
@@ -215,7 +215,7 @@ class FamilySearch {
         found[i] = promising(templates_, family_.at(plan_.tops[i]), device_.info(), options_, admits_, kPromising);
     };
     std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < std::min(kAtATime, usable_cores()); ++i) threads.push_back(std::jthread(work));
+    for (std::size_t i = 1; i < at_a_time; ++i) threads.push_back(std::jthread(work));
     work();
     threads.clear();  // joins
     if (stop_) return {};
