@@ -274,7 +274,8 @@ Result<std::optional<FamilyProbe>> FamilyMeasurements::probe(const ProbeRequest&
   }
   store_.save_rounds(Stage::kFinal, contender_samples(runner.field()));
   at.finish();
-  FamilyProbe out{.m = request.m};
+  FamilyProbe out;
+  out.m = request.m;
   for (const RoundEntry& entry : runner.field()) {
     if (entry.out)
       return fail(ErrorKind::kEnvironment, fmt::format("{}: a contender failed as {}: {}", at.context.problem.title(),
