@@ -60,6 +60,10 @@ inline bool differs(Plan& plan, const bool& x, Int macro, Int built) noexcept {
   plan.why = x ? kNoValue : kOtherBuild;
   return true;
 }
+/// Whether the problem has edges, and the kernel was compiled without.
+inline bool exceeds(Plan& plan, const bool& x, Int edges, Int built) noexcept {
+  return differs(plan, x, edges < built ? built : edges, built);
+}
 
 inline KernelPlan& add_kernel(Plan& plan, int symbol) noexcept {
   KernelPlan& k = plan.kernels[plan.kernel_count++];

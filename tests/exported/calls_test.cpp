@@ -56,7 +56,7 @@ TEST_F(ExportedCalls, EveryScenarioHolds) {
         "streams",      "capture",   "no_driver",       "old_driver",    "wrong_device", "other_device",
         "other_memory", "dispatch",  "guess",           "pin",           "every_m",      "batch_invariant",
         "cache",        "alignment", "failing_select",  "launch_limits", "map_limits",   "products",
-        "contexts",     "images"}) {
+        "contexts",     "images",        "edges"}) {
     SCOPED_TRACE(scenario);
     run(scenario);
   }

@@ -87,8 +87,7 @@ std::string plan_text(const space::TemplateDefinition& definition, const Exporte
                       const Problem& problem) {
   const auto reason = space::why_illegal(definition, variant.variant, problem, sample_device());
   if (!reason || *reason) return "refused\n";
-  const auto defines = space::make_defines(definition, variant.variant, problem, sample_device());
-  if (!defines || built_values(definition, *defines) != variant.built) return "refused\n";
+  if (!is_served(definition, variant.variant, problem, sample_device(), variant.built)) return "refused\n";
   const auto plan = space::make_launch_plan(definition, variant.variant, problem, sample_device());
   if (!plan) return "refused\n";
   const auto cost = space::cost_clocks(definition, variant.variant, problem, sample_device());

@@ -103,9 +103,9 @@ DeviceInfo sample_device() {
 }
 
 std::size_t add_sample_variant(CallableHeader& content, const space::TemplateDefinition& definition,
-                               const Variant& variant, const Problem& problem) {
+                               const Variant& variant, const Problem& problem, space::Edges edges) {
   const std::size_t number = number_of_template(content, definition);
-  const std::vector<Define> defines = space::make_defines(definition, variant, problem, sample_device()).value();
+  const std::vector<Define> defines = space::make_defines(definition, variant, problem, sample_device(), edges).value();
   const std::vector<std::int64_t> built = built_values(definition, defines);
   const auto same = std::find_if(content.variants.begin(), content.variants.end(), [&](const ExportedVariant& other) {
     return other.template_number == number && other.variant == variant && other.built == built &&
@@ -155,6 +155,12 @@ void add_families(CallableHeader& content) {
   add(problem, 2, "", {0.004, 0.012, 0.025}, {{32, swapped}, {256, plain}, {448, split, plain}, {512, plain}});
   problem.m = 1024;
   add(problem, 1, "plain", {0.08}, {{16, swapped}, {1024, plain}});
+  const space::TemplateDefinition mma = catalogue.load("gemm_mma");
+  Problem of_mma = with_layout(*parse_shape("512x1536x1024"), "nt").value();
+  of_mma.dtype = Dtype::kBf16;
+  of_mma = with_default_strides(of_mma).value();
+  add(of_mma, 1, "", {0.01},
+      {{512, add_sample_variant(content, mma, mma.default_variant(), of_mma, space::Edges::kAlways)}});
   const auto of_aligned = [](const ExportedVariant& one) { return one.variant.template_name == "aligned"; };
   const auto found = std::find_if(content.variants.begin(), content.variants.end(), of_aligned);
   if (found == content.variants.end()) return;
@@ -214,7 +220,8 @@ CallableHeader sample_export(std::size_t limit) {
 
 void write_families(const std::string& file, const std::string& order) {
   db::Database database = db::Database::open(file, db::OpenMode::kReadWriteCreate);
-  const space::TemplateDefinition wgmma = Catalogue().load("gemm_wgmma");
+  const Catalogue catalogue;
+  const space::TemplateDefinition wgmma = catalogue.load("gemm_wgmma"), mma = catalogue.load("gemm_mma");
   Family family;
   family.problem = with_layout(*parse_shape("512x1536x768"), "nt").value();
   family.problem.dtype = Dtype::kBf16;
@@ -222,6 +229,7 @@ void write_families(const std::string& file, const std::string& order) {
   for (const char* text : {"SWAP_AB=1,BM=64,BN=64,WARPGROUPS_M=1,STAGES=12", "BM=128,BN=128,STAGES=6",
                            "BM=64,BN=64,WARPGROUPS_M=1,STAGES=12,DECOMPOSITION=stream_k"})
     family.kernels.push_back({space::parse_variant(wgmma, text).value(), wgmma.content_hash});
+  family.kernels.push_back({mma.default_variant(), mma.content_hash});
   DeviceInfo device = sample_device();
   device.uuid = "GPU-0";
   device.driver_version = "580.1";
@@ -229,6 +237,10 @@ void write_families(const std::string& file, const std::string& order) {
     family.sum_order = one_order ? order : "";
     family.intervals = {{.last_m = 32, .kernel = 0, .spare = 1, .time_s = 1e-5, .basis = FamilyBasis::kMeasured},
                         {.last_m = 512, .kernel = one_order ? 1 : 2, .spare = 1, .time_s = 2e-5}};
+    if (!one_order) {
+      family.intervals.back().last_m = 256;
+      family.intervals.push_back({.last_m = 512, .kernel = 3, .time_s = 2e-5});
+    }
     family.probes = {{.m = 77,
                       .family_s = one_order ? 1.08e-5 : 1.01e-5,
                       .best_s = 1e-5,

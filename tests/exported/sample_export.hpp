@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tool/pgtune/export/callable_header.hpp"
+#include "tuner/space/plan.hpp"
 
 namespace pgtune::tool::test {
 
@@ -25,12 +26,13 @@ inline const std::string kPrograms = PGTUNE_SOURCE_DIR "/tests/exported/programs
 /// Two families of bf16, measured on the sample device: one without an order that lost 1 %, one with it that lost 8 %,
 /// which makes it slower than cuBLASLt.
 void write_families(const std::string& file, const std::string& order = "plain");
-/// Adds a family of bf16 without one order and one with it; where there are kernels that ask for more alignment, two of
-/// f32 that begin with one.
+/// Adds a family of bf16 without one order, one with it, and one of gemm_mma; where there are kernels that ask for more
+/// alignment, two of f32 that begin with one.
 void add_families(CallableHeader& content);
 /// Its number.
 std::size_t add_sample_variant(CallableHeader& content, const space::TemplateDefinition& definition,
-                               const Variant& variant, const Problem& problem);
+                               const Variant& variant, const Problem& problem,
+                               space::Edges edges = space::Edges::kOfProblem);
 void add_sample(CallableHeader& content, const space::TemplateDefinition& definition, const Variant& variant,
                 const Problem& problem);
 

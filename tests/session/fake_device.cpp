@@ -66,6 +66,7 @@ Result<BaselineReport> FakeDevice::prepare(const protocol::PrepareRequest& reque
 }
 
 void FakeDevice::submit_build(protocol::BuildRequest request) {
+  if (sees_build) sees_build(request);
   builds.push_back(request.variant.key());
   const double done_s = now_s + plan_(request.variant).build_s;
   building_.emplace(done_s, std::move(request));

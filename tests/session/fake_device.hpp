@@ -54,6 +54,7 @@ class FakeDevice final : public device::Device {
   /// then last as long as their samples with lead-ins.
   std::optional<PoweredGpu> powered;
   std::function<void()> after_trial;
+  std::function<void(const protocol::BuildRequest&)> sees_build;
   /// Sees each round after it was measured and may change it: heat, jumping clocks, outliers.
   std::function<void(const protocol::RoundRequest&, protocol::RoundReport&)> spoil;
   std::function<void(Stage)> after_round;

@@ -125,6 +125,32 @@ TEST(FamilySearch, AProbesRoundsDecideBetweenWhatItsSearchTakesForEqual) {
     EXPECT_EQ(parameter(probe.best.variant, "B"), 3) << probe.m << ", where the final saw it 0.05 % ahead";
 }
 
+TEST(FamilySearch, OneBuildServesTilesWithAndWithoutEdges) {
+  TestFamily plain, test;
+  plain.request.probes = test.request.probes = 0;
+  auto without = plain.search.device();
+  const auto expected = plain.run(without);
+  test.search.definition.defines = {{"EDGE", space::Expression::parse("M % (16 * A) != 0").value()}};
+  std::set<std::string> edges;
+  const auto sees = [&](const protocol::BuildRequest& build) { edges.insert(build.defines.back().value); };
+  auto device = test.search.device();
+  device.sees_build = sees;
+  const auto result = test.run(device);
+  ASSERT_TRUE(expected && result && expected->family && result->family);
+  EXPECT_EQ(result->classes, expected->classes);
+  EXPECT_EQ(result->family->kernels, expected->family->kernels);
+  EXPECT_EQ(result->family->intervals, expected->family->intervals);
+  EXPECT_EQ(edges, std::set<std::string>{"1"});
+
+  edges.clear();
+  auto alone = test.search.device();
+  alone.sees_build = sees;
+  test.device = &alone;
+  ASSERT_TRUE(run_search(result->family->at(128), test.search.definition, alone, test.search.store, test.search.options,
+                         test.search.stop, {}, test.search.clock(alone)));
+  EXPECT_EQ(edges, (std::set<std::string>{"0", "1"})) << "a search of one M builds for that one";
+}
+
 TEST(FamilySearch, AStoredAnswerOfAProbesMIsTaken) {
   TestFamily test;
   test.request.probes = 1;

@@ -33,6 +33,18 @@ TEST(Defines, HoldLabelsParametersDerivedAndDefines) {
                           Define{"SMEM_BYTES", "8192"}, Define{"EDGE", "1"}, Define{"NO_EDGE", "0"}));
 }
 
+TEST(Defines, EdgesMayBeThereAlways) {
+  const TemplateDefinition definition = parse_or_die(sample_json());
+  const auto last_two = [&](std::int64_t m, Edges edges) {
+    const auto defines = make_defines(definition, definition.default_variant(), problem(m), device(), edges).value();
+    return std::vector<Define>(defines.end() - 2, defines.end());
+  };
+  const std::vector<Define> with{{"EDGE", "1"}, {"NO_EDGE", "0"}}, without{{"EDGE", "0"}, {"NO_EDGE", "1"}};
+  EXPECT_EQ(last_two(500, Edges::kOfProblem), with);
+  EXPECT_EQ(last_two(512, Edges::kOfProblem), without);
+  EXPECT_EQ(last_two(512, Edges::kAlways), with) << "and what follows from it";
+}
+
 TEST(Defines, LabelsSharedByParametersAppearOnce) {
   json document = sample_json();
   document["parameters"].push_back({{"name", "CACHE"}, {"values", {"ldg", "other"}}, {"default", "other"}});

@@ -53,7 +53,8 @@ TEST(VariantFacts, AreThoseOfEachVariantAlone) {
         EXPECT_EQ(facts[i].legal, !why_illegal(definition, variants[i], problem, device()).value());
         if (!facts[i].legal) continue;
         EXPECT_EQ(facts[i].clocks, cost_clocks(definition, variants[i], problem, device()).value().value_or(0));
-        const std::string defines = text_of(make_defines(definition, variants[i], problem, device()).value());
+        const std::string defines =
+            text_of(make_defines(definition, variants[i], problem, device(), Edges::kAlways).value());
         builds[variants[i].id()].emplace(defines, facts[i].build);
         EXPECT_EQ(builds[variants[i].id()].at(defines), facts[i].build);
       }
@@ -66,16 +67,16 @@ TEST(VariantFacts, AreThoseOfEachVariantAlone) {
   }
 }
 
-TEST(VariantFacts, TellBuildsForEdgesApart) {
+TEST(VariantFacts, OneBuildServesTilesWithAndWithoutEdges) {
   const TemplateDefinition definition = testing::shipped_template("gemm_mma");
   const std::vector<Variant> one{definition.default_variant()};
-  const auto build_at = [&](std::int64_t m) {
-    const Problem problem = testing::shaped_problem(Dtype::kBf16, {.m = m, .n = 512, .k = 1024}, "nt");
+  const auto build_at = [&](std::int64_t m, const char* layout) {
+    const Problem problem = testing::shaped_problem(Dtype::kBf16, {.m = m, .n = 512, .k = 1024}, layout);
     return variant_facts(TemplateSet(definition), one, problem, device()).front().build;
   };
-  EXPECT_EQ(build_at(1024), build_at(2048));
-  EXPECT_EQ(build_at(1000), build_at(1001));
-  EXPECT_NE(build_at(1000), build_at(1024));
+  EXPECT_EQ(build_at(1000, "nt"), build_at(1024, "nt"));
+  EXPECT_EQ(build_at(1001, "nt"), build_at(1024, "nt"));
+  EXPECT_NE(build_at(1001, "tn"), build_at(1024, "tn")) << "rows of A are not aligned";
 }
 
 }  // namespace

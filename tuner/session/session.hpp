@@ -63,6 +63,7 @@ struct SessionOptions {
   /// answer need, such as the baseline beside the finalists, nothing is verified, and the store gets no answer.
   bool only_chooses = false;
   std::optional<Sampling> sampling;  ///< where it is known; else the baseline's steady run shows it
+  bool any_m = false;                ///< builds serve problems of any M: space::Edges::kAlways
   /// At the power cap: so many of the variants that screened best race, in settled samples of full length. 0: as
   /// settled_race_plan() has it.
   std::size_t settled_entrants = 0;

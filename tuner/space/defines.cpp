@@ -54,7 +54,7 @@ void add_labels(const TemplateDefinition& definition, std::vector<Define>& out) 
 }  // namespace
 
 Result<std::vector<Define>> make_defines(const TemplateDefinition& definition, const Variant& variant,
-                                         const Problem& problem, const DeviceInfo& device) {
+                                         const Problem& problem, const DeviceInfo& device, Edges edges) {
   auto scope = VariantScope::create(definition, variant, problem, device);
   if (!scope) return fail(std::move(scope.error()), fmt::format("template '{}'", definition.name));
   std::vector<Define> out;
@@ -71,6 +71,7 @@ Result<std::vector<Define>> make_defines(const TemplateDefinition& definition, c
       return fail(fail(std::move(value.error()), fmt::format("define '{}'", entry.name)).value(),
                   fmt::format("template '{}'", definition.name));
     }
+    if (edges == Edges::kAlways && entry.name == kEdgeDefine) value = 1;
     scope->set(entry.name, *value);
     out.push_back({entry.name, std::to_string(*value)});
   }

@@ -2,6 +2,8 @@
 // Evaluates a template's JSON for one variant and problem into plain numbers.
 #pragma once
 
+#include <string_view>
+
 #include "tuner/template/template_definition.hpp"
 
 namespace pgtune::space {
@@ -12,9 +14,16 @@ namespace pgtune::space {
 [[nodiscard]] Result<LaunchPlan> make_launch_plan(const TemplateDefinition& definition, const Variant& variant,
                                                   const Problem& problem, const DeviceInfo& device);
 
+/// A define of this name tells whether tiles reach beyond the problem's matrices. A kernel that was built with 1 serves
+/// problems with 0, too.
+inline constexpr std::string_view kEdgeDefine = "EDGE";
+/// kAlways: kEdgeDefine is 1, for a kernel that serves many problems.
+enum class Edges { kOfProblem, kAlways };
+
 /// Preprocessor definitions of a build: every parameter, derived value, problem-dependent define, and LABEL_* macros.
 [[nodiscard]] Result<std::vector<Define>> make_defines(const TemplateDefinition& definition, const Variant& variant,
-                                                       const Problem& problem, const DeviceInfo& device);
+                                                       const Problem& problem, const DeviceInfo& device,
+                                                       Edges edges = Edges::kOfProblem);
 
 /// Those kernels of `calls` that the template builds in modules of their own, with the `defines` that each reads.
 [[nodiscard]] std::vector<KernelModule> separate_modules(const TemplateDefinition& definition,

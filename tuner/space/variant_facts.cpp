@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "tuner/space/plan.hpp"
 #include "tuner/space/point_evaluator.hpp"
 
 namespace pgtune::space {
@@ -42,8 +43,9 @@ class Evaluator {
     std::vector<StepProgram::Step> rules, defines;
     for (const Rule& rule : definition.legality) rules.push_back(names.rule(rule.expression));
     legality_ = StepProgram::compile(rules, names.memory());
+    static const NamedExpression kEdges{std::string(kEdgeDefine), Expression::parse("1").value()};
     for (const NamedExpression& define : definition.defines) {
-      defines.push_back(names.add_step(define));
+      defines.push_back(names.add_step(define.name == kEdgeDefine ? kEdges : define));
       defines_at_.push_back(*defines.back().target);
     }
     defines_ = StepProgram::compile(defines, names.memory());

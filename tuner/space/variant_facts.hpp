@@ -15,8 +15,9 @@ enum class WithCosts { kYes, kNo };  ///< No: clocks are 0, which takes a third 
 
 struct VariantFacts {
   bool legal = false;
-  std::uint64_t build = 0;  ///< equal for problems for which the template compiles the same; 0 if illegal
-  double clocks = 0;        ///< the template's estimate; 0 if it has none, or the variant is illegal
+  /// Equal for problems that one build serves, which the template compiles alike with Edges::kAlways; 0 if illegal.
+  std::uint64_t build = 0;
+  double clocks = 0;  ///< the template's estimate; 0 if it has none, or the variant is illegal
 };
 
 /// For each of `variants`, in any order. A rule, a define or a cost that cannot be evaluated makes a variant illegal.

@@ -139,6 +139,20 @@ inline const Family& family_of(std::int64_t n, std::int64_t k, std::int64_t m) {
   return all[0];
 }
 
+/// One kernel whose tiles may reach beyond the matrices serves those that they divide, too.
+inline void edges() {
+  CHECK(Gemm::prepare(0) == Status::ok);
+  const Family& family = family_of(1536, 1024, 512);
+  Problem p{Type::bf16, Layout::nt, 0, 1536, 1024};
+  Policy policy;
+  policy.worst = Match::family;
+  Gemm gemm;
+  for (p.m = 1; p.m <= 512; ++p.m) {
+    CHECK(Gemm::select(p, operands_of(entry(0)), 0, policy, gemm) == Status::ok);
+    CHECK(gemm.choice().variant == family.intervals[0].variant);
+  }
+}
+
 inline void every_m() {
   CHECK(Gemm::prepare(0) == Status::ok);
   const Family& free_order = family_of(1536, 768, 512);

@@ -94,6 +94,7 @@ struct Winner {
   Variant variant = {};
   std::vector<Define> defines = {};
   bool other_version = false;
+  space::Edges edges = space::Edges::kOfProblem;
 };
 
 /// A family with the winners (by number) that its intervals are compiled for.
@@ -239,7 +240,8 @@ class CallableExport {
     Winner& winner = winners.emplace_back(Winner{problem, planned.device});
     winner.template_number = *template_number;
     winner.variant = *variant;
-    winner.defines = value_or_throw(space::make_defines(definition, *variant, problem, planned.device));
+    winner.edges = space::Edges::kAlways;
+    winner.defines = value_or_throw(space::make_defines(definition, *variant, problem, planned.device, winner.edges));
     return winners.size() - 1;
   }
 
@@ -337,8 +339,8 @@ class CallableExport {
       build_number.push_back(static_cast<std::size_t>(same - builds.begin()));
       if (same != builds.end()) continue;
       builds.push_back(&winner);
-      requests.push_back(value_or_throw(session::make_build_request(content_.templates[winner.template_number],
-                                                                    winner.variant, winner.problem, winner.device)));
+      requests.push_back(value_or_throw(session::make_build_request(
+          content_.templates[winner.template_number], winner.variant, winner.problem, winner.device, winner.edges)));
     }
     const auto done = value_or_throw(device::compile_all(
         {.worker_path = context_.paths().worker, .cache_dir = context_.paths().cache}, std::move(requests)));

@@ -34,14 +34,13 @@ std::vector<std::int64_t> extents(const Problem& problem) {
   return out;
 }
 
-/// Whether the variant's build suits the problem: it is legal, and every macro has the compiled value.
+/// Whether the variant's build serves the problem, where it is legal.
 bool serves(const CallableHeader& content, const ExportedVariant& variant, const Problem& problem,
             const DeviceInfo& device) {
   const space::TemplateDefinition& definition = content.templates[variant.template_number];
   const auto reason = space::why_illegal(definition, variant.variant, problem, device);
   if (!reason || *reason) return false;
-  const auto defines = space::make_defines(definition, variant.variant, problem, device);
-  return defines && built_values(definition, *defines) == variant.built &&
+  return is_served(definition, variant.variant, problem, device, variant.built) &&
          space::make_launch_plan(definition, variant.variant, problem, device).has_value();
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "tool/pgtune/export/cpp_names.hpp"
+#include "tuner/space/plan.hpp"
 #include "tuner/template/builtin_names.hpp"
 
 namespace pgtune::tool {
@@ -191,8 +192,12 @@ void add_macro_checks(std::string& out, const TemplateDefinition& definition, Cp
   for (const NamedExpression& entry : definition.defines) {
     const bool of_call = scope.depends_on_call(entry.expression);
     out += fmt::format("  [[maybe_unused]] const Int d_{} = {};\n", entry.name, scope.text(entry.expression));
-    scope.add(entry.name, "d_" + entry.name, of_call);
-    if (of_call) out += fmt::format("  if (differs(plan, x, d_{}, built[{}])) return false;\n", entry.name, number++);
+    const bool edge = of_call && entry.name == space::kEdgeDefine;
+    // What follows from edges follows from those that the kernel was built for.
+    scope.add(entry.name, edge ? fmt::format("built[{}]", number) : "d_" + entry.name, of_call);
+    if (of_call)
+      out += fmt::format("  if ({}(plan, x, d_{}, built[{}])) return false;\n", edge ? "exceeds" : "differs",
+                         entry.name, number++);
   }
 }
 
@@ -272,6 +277,15 @@ std::vector<std::int64_t> built_values(const TemplateDefinition& definition, con
     out.push_back(value);
   }
   return out;
+}
+
+bool is_served(const TemplateDefinition& definition, const Variant& variant, const Problem& problem,
+               const DeviceInfo& device, const std::vector<std::int64_t>& built) {
+  const auto builds_so = [&](space::Edges edges) {
+    const auto defines = space::make_defines(definition, variant, problem, device, edges);
+    return defines && built_values(definition, *defines) == built;
+  };
+  return builds_so(space::Edges::kOfProblem) || builds_so(space::Edges::kAlways);
 }
 
 std::string facts_type(const TemplateDefinition& definition) {

@@ -20,6 +20,10 @@ namespace pgtune::tool {
 [[nodiscard]] std::vector<std::int64_t> built_values(const space::TemplateDefinition& definition,
                                                      const std::vector<Define>& defines);
 
+/// Whether these values are those of a build that serves the problem.
+[[nodiscard]] bool is_served(const space::TemplateDefinition& definition, const Variant& variant,
+                             const Problem& problem, const DeviceInfo& device, const std::vector<std::int64_t>& built);
+
 /// The generated code's names for the values that the template's expressions may use.
 [[nodiscard]] std::string facts_type(const space::TemplateDefinition& definition);
 

@@ -115,6 +115,7 @@ FamilyMeasurements::FamilyMeasurements(const Family& family, const space::Templa
       clock_(clock) {
   plain_.budget = {};
   plain_.objective = Objective::kTime;
+  plain_.any_m = true;
   exploring_ = plain_;
   const SessionContext context{family.problem, templates, device, store, options, stop, clock, clock.now_s()};
   quarantine_ = load_quarantine(context);
@@ -141,7 +142,8 @@ Result<std::vector<std::optional<BuildInfo>>> FamilyMeasurements::build(
     while (next < wanted.size() && building.size() < std::max<std::size_t>(device_.build_slots(), 1)) {
       const std::size_t number = next++;
       const auto& [m, variant] = wanted[number];
-      auto request = make_search_build(templates_.of(variant), variant, family_.at(m), device_.info());
+      auto request =
+          make_search_build(templates_.of(variant), variant, family_.at(m), device_.info(), space::Edges::kAlways);
       if (!request) continue;
       building.emplace(request->id, number);
       device_.submit_build(std::move(*request));

@@ -58,22 +58,24 @@ protocol::RequestId next_request_id() {
 }
 
 Result<protocol::BuildRequest> make_build_request(const space::TemplateDefinition& definition, const Variant& variant,
-                                                  const Problem& problem, const DeviceInfo& device) {
-  TRY_ASSIGN(auto defines, space::make_defines(definition, variant, problem, device));
+                                                  const Problem& problem, const DeviceInfo& device,
+                                                  space::Edges edges) {
+  TRY_ASSIGN(auto defines, space::make_defines(definition, variant, problem, device, edges));
   TRY_ASSIGN(const auto plan, space::make_launch_plan(definition, variant, problem, device));
   return protocol::BuildRequest{next_request_id(),   variant,           definition.source, std::move(defines),
                                 device.architecture, kernel_calls(plan)};
 }
 
 Result<protocol::BuildRequest> make_search_build(const space::TemplateDefinition& definition, const Variant& variant,
-                                                 const Problem& problem, const DeviceInfo& device) {
-  TRY_ASSIGN(auto request, make_build_request(definition, variant, problem, device));
+                                                 const Problem& problem, const DeviceInfo& device, space::Edges edges) {
+  TRY_ASSIGN(auto request, make_build_request(definition, variant, problem, device, edges));
   request.modules = space::separate_modules(definition, request.calls, request.defines);
   return request;
 }
 
 Result<protocol::BuildRequest> make_build_request(const SessionContext& context, const Variant& variant) {
-  return make_search_build(context.templates.of(variant), variant, context.problem, context.device.info());
+  return make_search_build(context.templates.of(variant), variant, context.problem, context.device.info(),
+                           context.options.any_m ? space::Edges::kAlways : space::Edges::kOfProblem);
 }
 
 Result<LaunchPlan> make_plan(const SessionContext& context, const Variant& variant) {

@@ -12,6 +12,7 @@
 #include "tuner/protocol/messages.hpp"
 #include "tuner/session/context.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
+#include "tuner/space/plan.hpp"
 #include "tuner/space/template_set.hpp"
 
 namespace pgtune::session {
@@ -23,12 +24,13 @@ namespace pgtune::session {
 /// a part of the plan that cannot be evaluated.
 [[nodiscard]] Result<protocol::BuildRequest> make_build_request(const space::TemplateDefinition& definition,
                                                                 const Variant& variant, const Problem& problem,
-                                                                const DeviceInfo& device);
+                                                                const DeviceInfo& device,
+                                                                space::Edges edges = space::Edges::kOfProblem);
 /// The same, with those kernels in modules of their own that the template builds apart: for a search, whose variants
 /// share them.
 [[nodiscard]] Result<protocol::BuildRequest> make_search_build(const space::TemplateDefinition& definition,
                                                                const Variant& variant, const Problem& problem,
-                                                               const DeviceInfo& device);
+                                                               const DeviceInfo& device, space::Edges edges);
 /// That for the context's problem and device.
 [[nodiscard]] Result<protocol::BuildRequest> make_build_request(const SessionContext& context, const Variant& variant);
 
