@@ -14,7 +14,6 @@
 namespace pgtune::session {
 namespace {
 
-using ::testing::Contains;
 using ::testing::HasSubstr;
 
 /// Tiles of 16 * A rows.
@@ -318,9 +317,11 @@ TEST(FamilySearch, SettlesWhereSamplesMeetThePowerCap) {
   test.request.probes = 0;
   auto device = test.search.device();
   std::set<std::size_t> contenders;
+  std::set<std::int64_t> settled_alone;
   device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     if (request.stage != Stage::kRace) return;
     contenders.insert(request.contenders.size());
+    if (request.contenders.size() == 1) settled_alone.insert(device.prepare_request.problem.m);
     EXPECT_GT(request.settle_s, 0);
     if (request.contenders.empty() || device.prepare_request.problem.m < 100) return;
     for (std::size_t i = 0; i < report.samples.size(); ++i) {
@@ -334,7 +335,7 @@ TEST(FamilySearch, SettlesWhereSamplesMeetThePowerCap) {
   const auto result = test.run(device);
   ASSERT_TRUE(result) << result.error().text();
   ASSERT_TRUE(result->family);
-  EXPECT_THAT(contenders, Contains(1U));
+  EXPECT_EQ(settled_alone, (std::set<std::int64_t>{1, 8, 64, 256})) << "above the first that met the cap all do";
   EXPECT_GT(*contenders.rbegin(), 2U);
   const auto kernel_at = [&](std::int64_t m) {
     return result->family->kernels.at(static_cast<std::size_t>(result->family->interval_of(m).kernel)).variant;

@@ -193,7 +193,8 @@ class FamilySearch {
     for (const std::int64_t m : plan_.anchors) {
       if (stop_) return {};
       part_ = fmt::format("anchor {} of {}", used_.size() + 1, plan_.anchors.size());
-      TRY_ASSIGN(auto measured, measurements_.explore(m, kExplored, admits_));
+      // Above one that meets the power cap all do.
+      TRY_ASSIGN(auto measured, measurements_.explore(m, kExplored, admits_, !pool_.is_capped(m)));
       used_.insert(m);
       if (measured.tried.empty()) continue;
       const auto cycles = [](const Tried& one) { return one.time_s * std::max(one.clock_hz, 1.0); };

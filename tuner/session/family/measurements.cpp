@@ -160,7 +160,8 @@ Result<std::vector<std::optional<BuildInfo>>> FamilyMeasurements::build(
   return built;
 }
 
-Result<MeasuredM> FamilyMeasurements::explore(std::int64_t m, std::int64_t count, const VariantFilter& admits) {
+Result<MeasuredM> FamilyMeasurements::explore(std::int64_t m, std::int64_t count, const VariantFilter& admits,
+                                              bool settles) {
   const Problem problem = family_.at(m);
   TRY_ASSIGN(auto list, space::legal_variants(templates_, problem, device_.info()));
   if (admits) std::erase_if(list.variants, [&](const Variant& variant) { return !admits(variant, problem); });
@@ -185,7 +186,7 @@ Result<MeasuredM> FamilyMeasurements::explore(std::int64_t m, std::int64_t count
   }
   MeasuredM out = at.measured();
   const auto ranked = at.state.ranked();
-  if (!ranked.empty()) TRY(at.settle(rounds, {ranked.front()}, out));
+  if (settles && !ranked.empty()) TRY(at.settle(rounds, {ranked.front()}, out));
   for (const Tried& one : out.tried) tried_.emplace(m, one.variant.id());
   at.finish();
   return out;

@@ -65,9 +65,10 @@ class FamilyMeasurements {
   /// device.
   [[nodiscard]] Result<std::vector<std::optional<BuildInfo>>> build(
       const std::vector<std::pair<std::int64_t, Variant>>& wanted);
-  /// Tries `count` admitted variants that the options' strategy proposes, and settles the fastest. Errors: those of the
-  /// device; a problem for which no variant is legal.
-  [[nodiscard]] Result<MeasuredM> explore(std::int64_t m, std::int64_t count, const VariantFilter& admits);
+  /// Tries `count` admitted variants that the options' strategy proposes, and if it `settles`, the fastest gets a
+  /// settled sample. Errors: those of the device; a problem for which no variant is legal.
+  [[nodiscard]] Result<MeasuredM> explore(std::int64_t m, std::int64_t count, const VariantFilter& admits,
+                                          bool settles);
   /// Tries these legal variants; what the store knows is not tried again. Errors: those of the device.
   [[nodiscard]] Result<MeasuredM> screen(std::int64_t m, const std::vector<Variant>& variants);
   /// The same, and all that are right get a settled sample.
