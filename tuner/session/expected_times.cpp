@@ -4,18 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "tuner/model/device_class.hpp"
 #include "tuner/space/features.hpp"
 #include "tuner/util/host_limits.hpp"
+#include "tuner/util/parallel.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -75,17 +74,10 @@ Result<search::Expectation> expected_times(const search::Predictor& predictor, c
     begin = end;
   }
   std::vector<Result<void>> ends(parts.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < parts.size(); i = next++)
-      ends[i] = score(predictor, templates.of(parts[i].variants.front()), problem, device, parts[i]);
-  };
-  std::vector<std::jthread> threads;
   // A GPU may be measured meanwhile: one core is its worker's, as it is while variants are built.
-  const auto useful = std::min<std::size_t>(std::max<std::size_t>(usable_cores(), 2) - 1, parts.size());
-  for (std::size_t i = 1; i < useful; ++i) threads.emplace_back(work);
-  work();
-  threads.clear();  // joins
+  in_parallel(parts.size(), std::max<std::size_t>(usable_cores(), 2) - 1, [&](std::size_t i) {
+    ends[i] = score(predictor, templates.of(parts[i].variants.front()), problem, device, parts[i]);
+  });
   const bool of_templates = unseen(predictor, templates).empty();
   const double further_off = of_templates && has_seen(predictor, device) ? 1 : kDeviationElsewhere;
   search::Expectation out{{}, predictor.deviation() * further_off, of_templates};

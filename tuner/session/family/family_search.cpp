@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "tuner/session/expected_search.hpp"
@@ -22,6 +21,7 @@
 #include "tuner/space/estimate.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/util/host_limits.hpp"
+#include "tuner/util/parallel.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -208,17 +208,12 @@ class FamilySearch {
 
   /// What is expected to be fastest in each class joins the candidates, and is built.
   Result<void> add_promising() {
-    const std::size_t at_a_time = usable_cores() / 2;  // the expectation has threads of its own
     std::vector<Result<std::vector<Variant>>> found(plan_.tops.size());
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
-      for (std::size_t i = next++; i < found.size() && !stop_; i = next++)
-        found[i] = promising(templates_, family_.at(plan_.tops[i]), device_.info(), options_, admits_, kPromising);
-    };
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < at_a_time; ++i) threads.push_back(std::jthread(work));
-    work();
-    threads.clear();  // joins
+    // Each expectation has threads of its own.
+    in_parallel(found.size(), usable_cores() / 2, [&](std::size_t i) {
+      if (stop_) return;
+      found[i] = promising(templates_, family_.at(plan_.tops[i]), device_.info(), options_, admits_, kPromising);
+    });
     if (stop_) return {};
     std::vector<std::pair<std::int64_t, Variant>> wanted;
     for (std::size_t i = 0; i < found.size(); ++i) {

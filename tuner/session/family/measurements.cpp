@@ -22,6 +22,8 @@
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/stats/descriptive.hpp"
+#include "tuner/util/host_limits.hpp"
+#include "tuner/util/parallel.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -42,6 +44,20 @@ double launch_s(const std::vector<Sample>& samples) {
 
 double clock_hz(const std::vector<Sample>& samples) {
   return median_of(samples, [](const Sample& sample) { return sample.sm_clock_hz; });
+}
+
+/// Removes what is not admitted: naming the order of each of 100,000 variants takes seconds.
+void keep_admitted(space::VariantList& list, const Problem& problem, const VariantFilter& admits) {
+  constexpr std::size_t kPart = 1024;
+  const std::size_t count = list.variants.size();
+  std::vector<char> admitted(count);
+  in_parallel((count + kPart - 1) / kPart, usable_cores(), [&](std::size_t part) {
+    for (std::size_t i = part * kPart; i < std::min(count, (part + 1) * kPart); ++i)
+      admitted[i] = admits(list.variants[i], problem) ? 1 : 0;
+  });
+  std::erase_if(list.variants, [&](const Variant& variant) {
+    return admitted[static_cast<std::size_t>(&variant - list.variants.data())] == 0;
+  });
 }
 
 /// Tries all of them, in their order.
@@ -164,7 +180,7 @@ Result<MeasuredM> FamilyMeasurements::explore(std::int64_t m, std::int64_t count
                                               bool settles) {
   const Problem problem = family_.at(m);
   TRY_ASSIGN(auto list, space::legal_variants(templates_, problem, device_.info()));
-  if (admits) std::erase_if(list.variants, [&](const Variant& variant) { return !admits(variant, problem); });
+  if (admits) keep_admitted(list, problem, admits);
   if (list.variants.empty())
     return fail(ErrorKind::kUsage,
                 fmt::format("no variant of {}{} is legal for {} on {}", templates_.title(),

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Loops over independent parts on several cores.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+namespace pgtune {
+
+/// Calls work(i) once for each i below `count`, in this thread and up to `threads` - 1 others, and returns when all
+/// have ended. `work` must not throw.
+template <typename Work>
+void in_parallel(std::size_t count, std::size_t threads, const Work& work) {
+  std::atomic<std::size_t> next = 0;
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < std::min(threads, count); ++i) others.emplace_back(run);
+  run();
+}
+
+}  // namespace pgtune
