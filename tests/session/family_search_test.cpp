@@ -170,6 +170,20 @@ TEST(FamilySearch, AStoredAnswerOfAProbesMIsTaken) {
   EXPECT_LT(second.trials.size() + kSpace / 2, first.trials.size()) << "nothing is searched again";
 }
 
+TEST(ExpectedFamily, ProbesBelowThePowerCapTakeLess) {
+  FamilyRequest request;
+  request.probes = 4;
+  const auto probes_s = [&](std::int64_t first_m, std::int64_t last_m) {
+    request.problem = with_default_strides(*parse_shape("1x4096x14336")).value();
+    request.problem.dtype = Dtype::kBf16;
+    request.first_m = first_m;
+    request.problem.m = last_m;
+    return expected_family(request, {}, {}, 16).probes_s;
+  };
+  EXPECT_LT(probes_s(1, 16) + 10, probes_s(1, 8192)) << "one of four lies below it";
+  EXPECT_LT(probes_s(1, 8192) + 10, probes_s(256, 8192));
+}
+
 TEST(FamilySearch, AnswersNoSingleM) {
   TestFamily test;
   test.request.probes = 0;

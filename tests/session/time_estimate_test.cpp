@@ -100,6 +100,17 @@ TEST(SettledRacePlan, HasAsManyEntrantsAsTheTimeLeftHoldsWithinItsLimits) {
   EXPECT_EQ(entrants(0), 40U) << "asked for";
 }
 
+TEST(ExpectedRounds, OfASearchThatOnlyChoosesHaveNoBaseline) {
+  SessionOptions whole, chooses;
+  chooses.only_chooses = true;
+  EXPECT_EQ(settled_race_plan(whole, 1e-3, {}).algorithms, 3U);
+  EXPECT_EQ(settled_race_plan(chooses, 1e-3, {}).algorithms, 0U);
+  const double sample_s = expected_sample_s(kSettledSample, 1e-3);
+  const FinalPlan plan = final_plan(whole, Sampling::kSettled);
+  EXPECT_NEAR(expected_final_s(chooses, 1e-3, Sampling::kSettled),
+              expected_final_s(whole, 1e-3, Sampling::kSettled) - expected_confirm_s(plan, 1e-3) - 3 * sample_s, 1e-9);
+}
+
 TEST(ExpectedRounds, SettledOnesThatOutlastTheBudgetLeaveHalfOfItToTheSearch) {
   SessionOptions options;
   options.budget.seconds = 8;

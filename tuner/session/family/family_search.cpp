@@ -483,14 +483,14 @@ ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& p
     const auto every_m = static_cast<double>(request.problem.m - request.first_m + 1);
     expected.kernels_s += std::min(kComparing_s, 2 * kComparison_s * every_m);
   }
-  // Probes are log-uniform: half of them lie below the geometric mean of the range.
-  Problem middle = request.problem;
-  middle.m = static_cast<std::int64_t>(std::sqrt(static_cast<double>(request.first_m) * static_cast<double>(middle.m)));
-  const auto probe_s = [&](const Problem& problem) {
+  for (std::size_t i = 0; i < request.probes; ++i) {  // at M that divide the range evenly by their logarithm
+    Problem problem = request.problem;
+    const double share = (static_cast<double>(i) + 0.5) / static_cast<double>(request.probes);
+    const auto first = static_cast<double>(request.first_m);
+    problem.m = static_cast<std::int64_t>(first * std::pow(static_cast<double>(problem.m) / first, share));
     const ExpectedSearch search = expected_search(problem, of_probe(options), compile_workers);
-    return search.seconds + (search.sampling == Sampling::kSettled ? kSettledRounds_s : kShortRounds_s);
-  };
-  expected.probes_s = static_cast<double>(request.probes) * (probe_s(middle) + probe_s(request.problem)) / 2;
+    expected.probes_s += search.seconds + (search.sampling == Sampling::kSettled ? kSettledRounds_s : kShortRounds_s);
+  }
   return expected;
 }
 

@@ -27,12 +27,14 @@ double after_idling_s(const SampleTiming& timing) { return kLeadInAfterIdling_s 
 }  // namespace
 
 SettledRacePlan settled_race_plan(const SessionOptions& options, double launch_s, std::optional<double> time_left_s) {
-  if (options.settled_entrants > 0) return {kSettledSample, options.settled_entrants, kRacingAlgorithms};
-  SettledRacePlan plan{kCoarseSample, kMostSettled, kRacingAlgorithms};
+  const std::size_t algorithms = options.only_chooses ? 0 : kRacingAlgorithms;
+  if (options.settled_entrants > 0) return {kSettledSample, options.settled_entrants, algorithms};
+  SettledRacePlan plan{kCoarseSample, kMostSettled, algorithms};
   if (!time_left_s) return plan;
   const double race_s =
       *time_left_s - expected_final_s(options, launch_s, Sampling::kSettled) - after_idling_s(plan.timing);
-  const double fit = std::floor(race_s / expected_sample_s(plan.timing, launch_s)) - kRacingAlgorithms;
+  const double fit =
+      std::floor(race_s / expected_sample_s(plan.timing, launch_s)) - static_cast<double>(plan.algorithms);
   plan.variants = static_cast<std::size_t>(std::clamp<double>(fit, kFewestSettled, kMostSettled));
   return plan;
 }
@@ -84,7 +86,8 @@ double expected_race_s(const SessionOptions& options, double launch_s, Sampling 
 
 double expected_final_s(const SessionOptions& options, double launch_s, Sampling sampling) {
   const bool settled = sampling == Sampling::kSettled;
-  const int baselines = settled ? 3 : 2;  // the best two and the first, which often is one of them
+  // The best two and the first, which often is one of them.
+  const int baselines = options.only_chooses ? 0 : settled ? 3 : 2;
   const FinalPlan plan = final_plan(options, sampling);
   double final_s =
       expected_round_s(plan.timing, static_cast<std::size_t>(plan.finalists + baselines), launch_s) * plan.rounds;
