@@ -20,6 +20,8 @@ namespace {
 
 /// From this many shapes on that differ in M alone they are a line together, as a range of M.
 constexpr std::size_t kFewestOfFamily = 4;
+/// Lines that have less of the time than this, all together, are not worth a search.
+constexpr double kLightest = 0.01;
 /// A shape with this share of the time has a line of its own in any case: exact kernels are served before a range's.
 constexpr double kOwnShare = 0.05;
 
@@ -119,7 +121,8 @@ TraceList trace_list(const RecordedGemms& recorded, const std::string& program, 
                      std::optional<Dtype> f32) {
   const std::vector<Line> lines = lines_of(recorded, tf32, f32);
   TraceList list;
-  double left_out_s = 0;
+  double left_out_s = 0, rest_s = 0;  // of what can be searched
+  for (const Line& line : lines) rest_s += line.refusal.empty() ? line.time_s : 0;
   list.calls = recorded.all_calls();
   const double all_s = recorded.time_s() > 0 ? recorded.time_s() : 1;
   std::size_t width = 0, left_out = 0;
@@ -131,7 +134,7 @@ TraceList trace_list(const RecordedGemms& recorded, const std::string& program, 
     const std::string what = fmt::format("{:>6}  {}", share_text(line.time_s / all_s), calls_text(line));
     if (!line.refusal.empty()) {
       refused += fmt::format("# {}  {}: {}\n", what, line.text, line.refusal);
-    } else if (list.shapes < static_cast<int>(top)) {
+    } else if (list.shapes < static_cast<int>(top) && rest_s >= kLightest * all_s) {
       constexpr double kLeast = 0.01;  // a weight is above 0
       searched += fmt::format("{:<{}} weight {:<6.2f} # {}\n", line.text, width,
                               std::max(line.time_s / all_s * 100, kLeast), what);
@@ -141,6 +144,7 @@ TraceList trace_list(const RecordedGemms& recorded, const std::string& program, 
       ++left_out;
       left_out_s += line.time_s;
     }
+    if (line.refusal.empty()) rest_s -= line.time_s;
   }
   list.text = fmt::format(
       "# GEMMs that '{}' asked of cuBLAS, from `pgtune run --trace`; shares are of their GPU time.\n"
@@ -149,7 +153,7 @@ TraceList trace_list(const RecordedGemms& recorded, const std::string& program, 
       recorded.processes == 1 ? "process" : "processes");
   for (const std::string& line : unseen_report(recorded)) list.text += "# " + line + "\n";
   list.text += searched;
-  if (left_out > 0) list.text += fmt::format("# {} more, {} (--top).\n", left_out, share_text(left_out_s / all_s));
+  if (left_out > 0) list.text += fmt::format("# {} more, {} together.\n", left_out, share_text(left_out_s / all_s));
   if (!refused.empty()) list.text += "# Not searched:\n" + refused;
   return list;
 }

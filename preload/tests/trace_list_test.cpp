@@ -80,10 +80,20 @@ TEST(TraceLists, HaveARangeForLightShapesThatDifferInMAlone) {
                                  "cublasGemmEx\n"));
   EXPECT_EQ(list.shapes, 2);
   EXPECT_EQ(parse_shape_list(list.text, "list").at(1).first_m, 1);
-  EXPECT_THAT(trace_list(recorded(gemms), "serve", 1, true).text, testing::HasSubstr("# 1 more, 7.4 % (--top).\n"));
+  EXPECT_THAT(trace_list(recorded(gemms), "serve", 1, true).text, testing::HasSubstr("# 1 more, 7.4 % together.\n"));
   for (RecordedGemm& gemm : gemms) gemm.key.trans_a = 1, gemm.key.lda = gemm.key.m;
   EXPECT_THAT(trace_list(recorded(gemms), "serve", 9, true).text, testing::Not(testing::HasSubstr("..")))
       << "rows of A are M long";
+}
+
+TEST(TraceLists, LeaveOutWhatHasLessThanOnePercentTogether) {
+  const auto text = [](double light_s) {
+    return trace_list(recorded({bf16(1000, 1, {0.9}), bf16(2, 1, {light_s}), bf16(1, 1, {0.004})}), "serve", 9, true)
+        .text;
+  };
+  EXPECT_THAT(text(0.004), testing::EndsWith("cublasGemmEx\n# 2 more, 0.9 % together.\n"));
+  EXPECT_THAT(text(0.006), testing::AllOf(testing::HasSubstr("\n2x512x256 bf16 nt"),
+                                          testing::EndsWith("cublasGemmEx\n# 1 more, 0.4 % together.\n")));
 }
 
 TEST(TraceLists, HaveTheDtypeThatFloat32IsServedBy) {

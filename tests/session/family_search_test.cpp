@@ -365,7 +365,10 @@ TEST(FamilySearch, AProbeBetweenMThatWereSampledAlikeHasNoSteadyRun) {
     auto device = test.search.device();
     device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
       if (!capped || request.settle_s <= 0 || device.prepare_request.problem.m < 256) return;
-      for (auto& sample : report.samples) sample->power_cap_s = sample->time_s;
+      for (auto& sample : report.samples) {
+        sample->power_cap_s = sample->time_s;
+        sample->time_s *= 1.1;
+      }
     };
     const auto result = test.run(device);
     ASSERT_TRUE(result) << result.error().text();

@@ -18,6 +18,7 @@ namespace pgtune::session {
 struct Measured {
   std::map<std::int64_t, double> cycles;            ///< by M, as screened
   std::map<std::int64_t, double> seconds_of_cycle;  ///< by M: of settled samples; empty: never settled
+  std::map<std::int64_t, double> time_s = {};       ///< by M: of a launch, as screened
 };
 
 /// Cycles of a launch at `m`, from the nearest M where it was measured, times the ratio of costs: on a logarithmic

@@ -232,6 +232,7 @@ class FamilySearch {
   std::vector<Variant> worth_trying(std::int64_t m) {
     std::vector<std::pair<double, std::size_t>> predicted;
     for (std::size_t i = 0; i < pool_.size(); ++i) {
+      if (!pool_.facts(i, m).legal || !pool_.is_expected(i, m)) continue;
       if (const auto time_s = pool_.time_s(i, m)) predicted.emplace_back(*time_s, i);
     }
     std::sort(predicted.begin(), predicted.end());
@@ -289,16 +290,49 @@ class FamilySearch {
   }
 
   /// Kernels and intervals. Each kernel's legality, build and order are then looked at for every M of its intervals;
-  /// where they change inside a class, it does not serve that class.
+  /// where they change inside a class, it does not serve that class. What an expected time decided is measured, and
+  /// chosen again.
   Result<void> choose() {
-    Pool::Rows rows = pool_.rows(plan_.tops, true);
-    while (true) {
+    constexpr int kMostMeasured = 3;
+    for (int measured = 0;; ++measured) {
+      looked_at_.clear();
+      Pool::Rows rows = pool_.rows(plan_.tops, true);
       TRY_ASSIGN(auto chosen, choose_rows(rows));
-      if (drop_changing(rows, chosen.intervals)) continue;
+      while (drop_changing(rows, chosen.intervals)) {
+        TRY_ASSIGN(chosen, choose_rows(rows));
+      }
+      if (measured < kMostMeasured && !stop_) {
+        TRY_ASSIGN(const bool any, measure_chosen(rows, chosen.intervals));
+        if (any) continue;
+      }
       if (request_.one_order) family_.sum_order = chosen.order;
       take(rows, chosen.intervals);
       return {};
     }
+  }
+
+  /// Times the kernels in the first and last classes of their intervals, where they were not; false: there were none.
+  Result<bool> measure_chosen(const Pool::Rows& rows, const std::vector<CoverInterval>& intervals) {
+    std::map<std::int64_t, std::vector<Variant>> wanted;
+    std::size_t first = 0;
+    for (const CoverInterval& interval : intervals) {
+      const std::size_t index = rows.variants[interval.kernel];
+      for (const std::size_t of_class : std::set{first, interval.last_class}) {
+        const std::int64_t m = plan_.tops[of_class];
+        if (!pool_.measured(index).cycles.contains(m) && tried_.emplace(index, m).second)
+          wanted[m].push_back(pool_.variant(index));
+      }
+      first = interval.last_class + 1;
+    }
+    std::size_t number = 0;
+    for (const auto& [m, variants] : wanted) {
+      if (stop_) break;
+      part_ = fmt::format("expected time {} of {}", ++number, wanted.size());
+      TRY_ASSIGN(const auto measured, measurements_.screen(m, variants));
+      used_.insert(m);
+      pool_.take(m, measured);
+    }
+    return !wanted.empty();
   }
 
   struct Chosen {
@@ -437,6 +471,7 @@ class FamilySearch {
   VariantFilter admits_;
   FamilyPlan plan_;
   std::map<std::int64_t, std::vector<std::size_t>> promising_;  ///< by class: into the pool
+  std::set<std::pair<std::size_t, std::int64_t>> tried_;        ///< of the pool, at M: chosen by expected times
   std::set<std::pair<std::size_t, std::size_t>> looked_at_;     ///< rows and classes that drop_changing() knows
   std::set<std::int64_t> used_;                                 ///< M that were measured to choose kernels
 };

@@ -48,11 +48,11 @@ double clock_hz(const std::vector<Sample>& samples) {
 
 /// Removes what is not admitted: naming the order of each of 100,000 variants takes seconds.
 void keep_admitted(space::VariantList& list, const Problem& problem, const VariantFilter& admits) {
-  constexpr std::size_t kPart = 1024;
+  constexpr std::size_t kAtATime = 1024;
   const std::size_t count = list.variants.size();
   std::vector<char> admitted(count);
-  in_parallel((count + kPart - 1) / kPart, usable_cores(), [&](std::size_t part) {
-    for (std::size_t i = part * kPart; i < std::min(count, (part + 1) * kPart); ++i)
+  in_parallel((count + kAtATime - 1) / kAtATime, usable_cores(), [&](std::size_t part) {
+    for (std::size_t i = part * kAtATime; i < std::min(count, (part + 1) * kAtATime); ++i)
       admitted[i] = admits(list.variants[i], problem) ? 1 : 0;
   });
   std::erase_if(list.variants, [&](const Variant& variant) {

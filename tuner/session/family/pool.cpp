@@ -10,6 +10,18 @@
 #include "tuner/stats/descriptive.hpp"
 
 namespace pgtune::session {
+namespace {
+
+/// A settled sample at the power cap that takes this much longer than a short one is slowed by the cap.
+constexpr double kSlowedByCap = 0.03;
+/// What was measured tells of M within this factor.
+constexpr std::int64_t kNear = 4;
+/// Times beyond that are taken for so much longer, in favour of what is known.
+constexpr double kFarAway = 1.25;
+/// With as many variants measured at a M, the best of them is near the best of all.
+constexpr int kWellKnown = 12;
+
+}  // namespace
 
 std::size_t Pool::add(const Variant& variant) {
   const auto [entry, is_new] = by_id_.try_emplace(variant.id(), variants_.size());
@@ -25,15 +37,22 @@ void Pool::take(std::int64_t m, const MeasuredM& measured) {
     // Without a clock, seconds stand for cycles: of a clock of 1 Hz.
     const double clock_hz = one.clock_hz > 0 ? one.clock_hz : 1;
     highest_clock_hz_ = std::max(highest_clock_hz_, clock_hz);
-    measured_[add(one.variant)].cycles[m] = one.time_s * clock_hz;
+    Measured& own = measured_[add(one.variant)];
+    own.cycles[m] = one.time_s * clock_hz;
+    own.time_s[m] = one.time_s;
+    auto& [least, number] = least_[m];
+    least = number == 0 ? own.cycles[m] : std::min(least, own.cycles[m]);
+    ++number;
   }
   for (const Settled& one : measured.settled) {
     Measured& own = measured_[add(one.variant)];
-    capped_[m] = capped_[m] || one.capped;
     const auto cycles = own.cycles.find(m);
     if (cycles == own.cycles.end()) continue;
+    // A launch that waits for memory may touch the cap and lose nothing by it.
+    const bool slowed = one.capped && one.time_s > (1 + kSlowedByCap) * own.time_s.at(m);
+    capped_[m] = capped_[m] || slowed;
     const double seconds = one.time_s / cycles->second;
-    if (one.capped) own.seconds_of_cycle[m] = seconds;
+    if (slowed) own.seconds_of_cycle[m] = seconds;
     auto& [sum, number] = usual_[m];
     sum += seconds;
     ++number;
@@ -56,11 +75,20 @@ std::string Pool::order(std::size_t index, std::int64_t m) const {
 }
 
 bool Pool::is_capped(std::int64_t m) const {
-  // Power grows with M: a sample below the cap frees what lies below it, one at the cap binds what lies above it.
+  // Power grows with M. Between a M below the cap and one at it the nearer one decides, on a logarithmic scale.
   const auto above = capped_.lower_bound(m);
-  if (above != capped_.end() && above->first == m) return above->second;
-  if (above == capped_.begin()) return above != capped_.end() && above->second;
-  return std::prev(above)->second || (above != capped_.end() && above->second);
+  if (above == capped_.end()) return !capped_.empty() && capped_.rbegin()->second;
+  if (above->first == m || above == capped_.begin()) return above->second;
+  const auto below = std::prev(above);
+  const auto real = [](std::int64_t value) { return static_cast<double>(value); };
+  return real(m) * real(m) < real(below->first) * real(above->first) ? below->second : above->second;
+}
+
+bool Pool::is_measured_near(std::size_t index, std::int64_t m) const {
+  const auto& known = measured_[index].cycles;
+  const auto above = known.lower_bound(m);
+  return (above != known.end() && above->first <= kNear * m) ||
+         (above != known.begin() && m <= kNear * std::prev(above)->first);
 }
 
 std::optional<Sampling> Pool::sampling(std::int64_t m) const {
@@ -72,10 +100,25 @@ std::optional<Sampling> Pool::sampling(std::int64_t m) const {
 }
 
 bool Pool::is_settled(std::size_t index, std::int64_t m) const {
-  constexpr std::int64_t kFactor = 4;
   const auto& known = measured_[index].seconds_of_cycle;
-  const auto near = known.lower_bound((m + kFactor - 1) / kFactor);
-  return near != known.end() && near->first <= kFactor * m;
+  const auto near = known.lower_bound((m + kNear - 1) / kNear);
+  return near != known.end() && near->first <= kNear * m;
+}
+
+double Pool::least_cycles(std::int64_t m) const {
+  double out = 0;
+  for (auto known = least_.begin(); known != least_.upper_bound(m); ++known) {
+    const auto& [least, number] = known->second;
+    if (number >= kWellKnown) out = std::max(out, least);
+  }
+  return out;
+}
+
+bool Pool::is_expected(std::size_t index, std::int64_t m) {
+  if (!is_measured_near(index, m)) return false;
+  const auto cycles =
+      predicted_cycles(measured_[index], m, [&](std::int64_t there) { return facts(index, there).clocks; });
+  return measured_[index].cycles.contains(m) || *cycles >= least_cycles(m);
 }
 
 std::optional<double> Pool::time_s(std::size_t index, std::int64_t m) {
@@ -83,7 +126,21 @@ std::optional<double> Pool::time_s(std::size_t index, std::int64_t m) {
   const auto cycles =
       predicted_cycles(measured_[index], m, [&](std::int64_t there) { return facts(index, there).clocks; });
   if (!cycles) return std::nullopt;
-  return is_capped(m) ? *cycles * capped_seconds_of_cycle(index, m) : *cycles / highest_clock_hz_;
+  const auto seconds = [&](double of_cycles, std::int64_t there) {
+    return is_capped(there) ? of_cycles * capped_seconds_of_cycle(index, there) : of_cycles / highest_clock_hz_;
+  };
+  // Costs know nothing of what fewer rows do not save, such as reading B. So no time is expected below the best at a
+  // smaller M, nor below the variant's own at the next smaller M, unless a larger M had less.
+  const auto& known = measured_[index].cycles;
+  const auto above = known.lower_bound(m);
+  double least_s = 0;
+  if (above == known.end() || above->first != m) least_s = least_cycles(m) / highest_clock_hz_;
+  if (above != known.begin() && (above == known.end() || above->first != m)) {
+    double own_s = seconds(std::prev(above)->second, std::prev(above)->first);
+    if (above != known.end()) own_s = std::min(own_s, seconds(above->second, above->first));
+    least_s = std::max(least_s, own_s);
+  }
+  return std::max(seconds(*cycles, m), least_s);
 }
 
 double Pool::capped_seconds_of_cycle(std::size_t index, std::int64_t m) {
@@ -136,7 +193,9 @@ Pool::Rows Pool::rows(const std::vector<std::int64_t>& tops, bool settled_alone)
       row.measured.resize(tops.size());
       row.serves[i] = true;
       row.measured[i] = measured_[index].cycles.contains(tops[i]);
-      if (!settled_alone || !is_capped(tops[i]) || is_settled(index, tops[i])) row.times[i] = time_s(index, tops[i]);
+      if (settled_alone && is_capped(tops[i]) && !is_settled(index, tops[i])) continue;
+      row.times[i] = time_s(index, tops[i]);
+      if (row.times[i] && !is_measured_near(index, tops[i])) *row.times[i] *= kFarAway;
     }
     for (auto& [build, row] : by_build) {
       bound_by_larger_classes(row.times, row.serves, row.measured);

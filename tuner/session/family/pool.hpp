@@ -35,15 +35,20 @@ class Pool {
 
   [[nodiscard]] const space::VariantFacts& facts(std::size_t index, std::int64_t m);
   [[nodiscard]] const Measured& measured(std::size_t index) const { return measured_[index]; }
-  /// Where samples met the power cap: there seconds of a cycle differ from variant to variant.
+  /// Where the power cap slows launches down: there seconds of a cycle differ from variant to variant.
   [[nodiscard]] bool is_capped(std::int64_t m) const;
   /// How a M is to be sampled: known where the nearest M below and above it, or itself, were settled and are alike.
   [[nodiscard]] std::optional<Sampling> sampling(std::int64_t m) const;
-  /// Whether the variant was settled at the cap, at a M within a factor of four.
+  /// Whether the variant was measured at a M within a factor of four.
+  [[nodiscard]] bool is_measured_near(std::size_t index, std::int64_t m) const;
+  /// Whether it was settled at the cap at such a M.
   [[nodiscard]] bool is_settled(std::size_t index, std::int64_t m) const;
 
   /// space::sum_order(); empty where it has none.
   [[nodiscard]] std::string order(std::size_t index, std::int64_t m) const;
+
+  /// Whether its time at `m` can be told: from near there, and not below what the best takes at a smaller M.
+  [[nodiscard]] bool is_expected(std::size_t index, std::int64_t m);
 
   /// Seconds of a launch; nothing if the variant is not legal there or was measured nowhere.
   [[nodiscard]] std::optional<double> time_s(std::size_t index, std::int64_t m);
@@ -59,6 +64,8 @@ class Pool {
   [[nodiscard]] Rows rows(const std::vector<std::int64_t>& tops, bool settled_alone);
 
  private:
+  /// Of the best at any M up to `m` where many were measured; 0 if there is none.
+  [[nodiscard]] double least_cycles(std::int64_t m) const;
   /// Seconds of a cycle at the power cap.
   [[nodiscard]] double capped_seconds_of_cycle(std::size_t index, std::int64_t m);
   /// How much longer the variant's cycles are expected to last at the power cap than the median candidate's.
@@ -74,6 +81,7 @@ class Pool {
   std::map<std::int64_t, std::vector<space::VariantFacts>> facts_;
   std::map<std::int64_t, std::pair<double, int>> usual_;  ///< seconds of a cycle at M: sum and number
   std::map<std::int64_t, bool> capped_;
+  std::map<std::int64_t, std::pair<double, int>> least_;  ///< cycles at M: the least, and of how many
   std::map<std::int64_t, std::vector<double>> slowness_;
   double highest_clock_hz_ = 0;
 };
