@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <system_error>
+#include <utility>
 #include <variant>
 
 #include "tuner/util/own_files.hpp"
@@ -101,16 +102,20 @@ std::optional<Variant> nearest(const std::vector<Variant>& legal, const Variant&
 
 std::vector<Variant> extreme_variants(const space::TemplateDefinition& definition, const std::vector<Variant>& legal,
                                       std::size_t most) {
+  const Variant usual = definition.default_variant();
   // Of a million variants some are near enough, but a value may be rare.
-  std::vector<Variant> some;
+  std::vector<std::pair<std::size_t, const Variant*>> some;  // with their differences
   for (std::size_t i = 0; i < legal.size(); i += std::max<std::size_t>(legal.size() / kNearEnough, 1))
-    some.push_back(legal[i]);
+    some.emplace_back(differences(legal[i], usual), &legal[i]);
   std::vector<Variant> all;
-  for (const space::Parameter& parameter : definition.parameters) {
-    for (const ParameterValue& value : extreme_values(parameter)) {
-      const Assignment fixed{parameter.name, value};
-      auto variant = nearest(some, definition.default_variant(), &fixed);
-      if (!variant) variant = nearest(legal, definition.default_variant(), &fixed);
+  for (std::size_t i = 0; i < definition.parameters.size(); ++i) {
+    for (const ParameterValue& value : extreme_values(definition.parameters[i])) {
+      const Assignment fixed{definition.parameters[i].name, value};
+      const std::pair<std::size_t, const Variant*>* best = nullptr;
+      for (const auto& one : some) {
+        if ((best == nullptr || one.first < best->first) && one.second->parameters[i] == fixed) best = &one;
+      }
+      const auto variant = best != nullptr ? std::optional(*best->second) : nearest(legal, usual, &fixed);
       if (variant && std::find(all.begin(), all.end(), *variant) == all.end()) all.push_back(*variant);
     }
   }
