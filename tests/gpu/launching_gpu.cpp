@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "tests/gpu/launching_gpu.hpp"
 
-#include <cstdlib>
 #include <future>
 #include <utility>
 
 #include "tuner/space/plan.hpp"
 
 namespace pgtune::gpu {
-namespace {
-
-/// Cubins of an earlier run, where a caller wants the same variants several times.
-std::filesystem::path cubin_folder(const TestFolder& own) {
-  const char* shared = std::getenv("PGTUNE_TEST_CUBINS");
-  return shared != nullptr && *shared != '\0' ? std::filesystem::path(shared) : own.path();
-}
-
-}  // namespace
-
 std::optional<std::string> LaunchingGpu::open() {
   const auto ordinal = find_gpu("0");
   if (!ordinal) return "needs a GPU: " + ordinal.error().text();
-  builder_.emplace(CubinCache::open(cubin_folder(folder_)).value(), find_toolkit().value());
+  builder_.emplace(shared_cubins(folder_), find_toolkit().value());
   const auto taken = check(cudaSetDevice(*ordinal), "taking the GPU").and_then([&] {
     return check(cudaDeviceGetAttribute(&max_window_bytes_, cudaDevAttrMaxAccessPolicyWindowSize, *ordinal),
                  "asking the GPU");

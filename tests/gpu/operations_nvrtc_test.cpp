@@ -27,6 +27,8 @@ std::vector<std::optional<Dtype>> dtypes_of(const operation::OperationDefinition
 }
 
 TEST(Operations, ReferencesCompileInEveryDtype) {
+  const TestFolder folder;
+  OperationKernels::keep_cubins_in(shared_cubins(folder));
   for (const auto& path : operation_files()) {
     const auto definition = operation::load_operation(path);
     ASSERT_TRUE(definition) << definition.error().text();
@@ -42,6 +44,8 @@ TEST(Operations, ReferencesCompileInEveryDtype) {
 }
 
 TEST(Operations, GemmsReferenceCompilesInEveryDtype) {
+  const TestFolder folder;
+  OperationKernels::keep_cubins_in(shared_cubins(folder));
   for (const Dtype dtype : all_dtypes()) {
     Problem problem = parse_shape("127x129x131").value();
     problem.dtype = dtype;
@@ -118,7 +122,7 @@ TEST(Operations, AReferencesKernelsTakeWhatTheyArePassed) {
 
 TEST(Operations, TemplatesCompileInTheirExtremes) {
   const TestFolder folder;
-  const Builder builder(CubinCache::open(folder.path()).value(), find_toolkit().value());
+  const Builder builder(shared_cubins(folder), find_toolkit().value());
   for (const auto& path : operation_files()) {
     const auto operation = operation::load_operation(path);
     ASSERT_TRUE(operation) << operation.error().text();
@@ -176,7 +180,7 @@ TEST(Operations, TheWidestTileOfTwoCtasCompilesAndWiderOnesAreRefused) {
   const Variant widest = variant(192, 3);
   EXPECT_EQ(space::why_illegal(definition, widest, problem, device).value(), std::nullopt);
   const TestFolder folder;
-  const Builder builder(CubinCache::open(folder.path()).value(), find_toolkit().value());
+  const Builder builder(shared_cubins(folder), find_toolkit().value());
   const auto defines = space::make_defines(definition, widest, problem, device).value();
   const auto built = builder.build({1, widest, definition.source, defines, device.architecture});
   ASSERT_TRUE(built) << built.error().text();

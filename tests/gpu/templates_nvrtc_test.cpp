@@ -160,7 +160,7 @@ class TemplatesNvrtc : public testing::TestWithParam<Case> {
   }
 
   const TestFolder folder_;
-  const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit().value()};
+  const Builder builder_{shared_cubins(folder_), find_toolkit().value()};
   const DeviceInfo device_ = architecture_info(GetParam().architecture).value();
   space::TemplateDefinition definition_;
 };

@@ -50,7 +50,7 @@ class UsersTemplate : public testing::Test {
   }
 
   const TestFolder folder_;
-  const Builder builder_{CubinCache::open(folder_.path() / "cache").value(), find_toolkit().value()};
+  const Builder builder_{shared_cubins(folder_), find_toolkit().value()};
 };
 
 TEST_F(UsersTemplate, StandardHeadersAreStoodInFor) {
