@@ -2,7 +2,6 @@
 // Device code compiled for the host (tests/operations/emulation) and launched from tests.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,8 +13,8 @@ namespace pgtune::testing {
 
 class EmulatedKernels {
  public:
-  /// Compiles `source` with `headers` of pgtune's templates and of its check, and -D of `defines`. A failure is the
-  /// test's, with what the compiler says.
+  /// Compiles `source` with its headers and the check's, and -D of `defines`, unless an earlier test has done so. A
+  /// failure is the test's, with what the compiler says.
   EmulatedKernels(const TemplateSource& source, const std::vector<Define>& defines,
                   const std::vector<std::string>& symbols);
   ~EmulatedKernels();
@@ -28,7 +27,6 @@ class EmulatedKernels {
               std::int64_t cluster = 1) const;
 
  private:
-  std::filesystem::path folder_;
   void* library_ = nullptr;
 };
 
