@@ -144,7 +144,7 @@ class Page(*(room.Checks for room in rooms), unittest.TestCase):
         self.look("settled", {"Power"})
 
     def test_charts_of_families(self):
-        self.look("families", {"1..2048x512x512 f32 nn"})
+        self.look("families", {"1..128x512x512 f32 nn"})
         self.assertEqual(browser.run("return document.getElementById('made').textContent.includes('1 family')"), True)
         intervals = int(browser.run("return document.querySelector('#families tbody td:nth-child(3)').textContent"))
         self.assertEqual(browser.run("return document.querySelectorAll('#families .roof').length"), intervals)
@@ -326,7 +326,7 @@ def make_pages():
     for shape in ("1024x1024x1024", "512x512x512"):  # the winners again, on a board that takes longer
         pgtune("bench", "--shape", shape, "--rounds", "8", "-q", "--db", os.path.join(folder, "new.db"), **made_up,
                PGTUNE_FAKE_UUID="GPU-bbbbbbbb-0000-0000-0000-000000000000", PGTUNE_FAKE_SLOWDOWN="1.04")
-    pgtune("search", "--shape", "1..2048x512x512", "--strategy", "guided", "--probes", "3", "--variants", "8", "-q", "--db", os.path.join(folder, "families.db"), **made_up)
+    pgtune("search", "--shape", "1..128x512x512", "--strategy", "guided", "--probes", "3", "--variants", "8", "-q", "--db", os.path.join(folder, "families.db"), **made_up)
     made["families"] = page_of("families", os.path.join(folder, "families.db"))
     for room in rooms:
         made.update(room.make_pages(pgtune, page_of, folder, made_up))
