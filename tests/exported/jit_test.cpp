@@ -36,9 +36,9 @@ class ExportJit : public testing::Test {
   static void SetUpTestSuite() {
     folder_ = std::make_unique<ExportFolder>("");
     std::string output;
-    ASSERT_EQ(folder_->run(fmt::format("XDG_CACHE_HOME={} HOME=$PWD '{}' export header --no-verify --jit --db "
+    ASSERT_EQ(folder_->run(fmt::format("XDG_CACHE_HOME=$PWD/worker HOME=$PWD '{}' export header --no-verify --jit --db "
                                        "'{}/recordings/h200-bf16-settled.db.zst' -o best_gemm.hpp",
-                                       shared_cache(), PGTUNE_PROGRAM, PGTUNE_SOURCE_DIR),
+                                       PGTUNE_PROGRAM, PGTUNE_SOURCE_DIR),
                            &output),
               0)
         << output;
@@ -69,7 +69,7 @@ TEST_F(ExportJit, CompilesTheWorkersKernelsAndKeepsThem) {
   ASSERT_EQ(cached().size(), 2U);
   // Bit for bit what the worker compiled, with a checksum behind it.
   std::vector<std::string> own;
-  for (const fs::path& path : files_below(shared_cache())) own.push_back(bytes_of(path));
+  for (const fs::path& path : files_below(folder_->path() / "worker")) own.push_back(bytes_of(path));
   for (const fs::path& path : cached()) {
     std::string bytes = bytes_of(path);
     bytes.resize(bytes.size() - 8);

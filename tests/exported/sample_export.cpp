@@ -258,6 +258,8 @@ void write_families(const std::string& file, const std::string& order) {
 }
 
 std::string shared_cache() {
+  const char* const kept = std::getenv("PGTUNE_TEST_CUBINS");  // NOLINT(concurrency-mt-unsafe)
+  if (kept != nullptr && *kept != '\0') return kept;
   static const ExportFolder folder("");
   return folder.path().string();
 }
