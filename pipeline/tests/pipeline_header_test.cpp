@@ -76,11 +76,8 @@ TEST(PipelineHeader, TextOfADatabaseStaysInComments) {
 TEST(PipelineHeader, IsRunByAProgram) {
   const test::ExportFolder folder("");
   folder.write("best_pipeline.hpp", write_pipeline_header(content()));
-  const std::string sources = std::string(PGTUNE_SOURCE_DIR) + "/pipeline/tests/";
-  ASSERT_TRUE(
-      folder.compile("c++ -std=c++17 -g -fsanitize=address,undefined -fno-sanitize-recover=all -pthread "
-                     "-I" PGTUNE_SOURCE_DIR,
-                     sources + "programs/stream.cpp " + sources + "fake_runtime*.cpp", "stream"));
+  ASSERT_TRUE(folder.compile("c++ -std=c++17 " PGTUNE_SANITIZED,
+                             PGTUNE_SOURCE_DIR "/pipeline/tests/programs/stream.cpp " PGTUNE_FAKE_RUNTIME, "stream"));
   std::string output;
   EXPECT_EQ(folder.run("./stream", &output), 0) << output;
 }

@@ -60,8 +60,8 @@ class ExportFolder {
   std::filesystem::path path_;
 };
 
-/// An XDG_CACHE_HOME for all tests of the process, so that each kernel is compiled once: $PGTUNE_TEST_CUBINS where it is
-/// set, with those of other tests and earlier runs.
+/// An XDG_CACHE_HOME for all tests of the process, so that each kernel is compiled once: $PGTUNE_TEST_CUBINS where it
+/// is set, with those of other tests and earlier runs.
 [[nodiscard]] std::string shared_cache();
 
 }  // namespace pgtune::tool::test
