@@ -108,6 +108,15 @@ void HostileDatabase::SetUp() {
   launch_.environment["PGTUNE_NVDISASM"] = "/bin/true";
   launch_.environment["PGTUNE_FATBINARY"] = "/nowhere";  // the fake worker's cubins are none
   launch_.environment["PGTUNE_FAKE"] = "trial|BM=32,BN=32,COPY=ldg|segv";
+  static const std::string recorded = [&] {
+    make_recorded();
+    return read("recorded.db");
+  }();
+  ASSERT_FALSE(recorded.empty());
+  write("recorded.db", recorded);
+}
+
+void HostileDatabase::make_recorded() {
   // First, since a range of M waits for a model of the searches before it.
   const Finished family =
       pgtune({"search", "--template", path("tiny.json"), "--shape", "5..8x256x256", "--probes", "1"},

@@ -26,8 +26,8 @@ using HostileValue = std::variant<std::int64_t, double, std::string>;
 
 class HostileDatabase : public CliTest {
  protected:
-  /// Makes the recording: a search with energy, counters, ceilings and a crashed variant, a bench, a family, and what
-  /// fillers() add.
+  /// Has the recording: a search with energy, counters, ceilings and a crashed variant, a bench, a family, and what
+  /// fillers() add. It is made once for all tests of the program.
   void SetUp() override;
 
   // For tests of rooms.
@@ -66,6 +66,7 @@ class HostileDatabase : public CliTest {
   [[nodiscard]] std::vector<std::vector<std::string>> measurers() const;
 
  private:
+  void make_recorded();
   void with_file(const std::string& file, const std::function<void(sqlite3*)>& use) const;
 
   std::size_t turn_ = 0;
