@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -29,8 +31,8 @@ struct Case {
   const char* operation;
   const char* sizes;
   std::optional<Dtype> dtype;
-  const char* definition;  ///< the template's name
-  std::vector<const char*> variants;
+  const char* definition;        ///< the template's name
+  const char* variants;          ///< with a blank between two
   bool judges_operation = true;  ///< whether the null test is made too, which does not depend on the template
   friend void PrintTo(const Case& value, std::ostream* out) { *out << value.definition << " " << value.sizes; }
 };
@@ -75,7 +77,9 @@ TEST_P(Emulated, TemplatesPassAndNothingElseDoes) {
   std::erase_if(templates, [](const auto& found) { return found && found->name != GetParam().definition; });
   ASSERT_EQ(templates.size(), 1);
   ASSERT_TRUE(templates.front()) << templates.front().error().text();
-  for (const char* text : GetParam().variants) {
+  std::istringstream words(GetParam().variants);
+  const std::vector<std::string> variants{std::istream_iterator<std::string>(words), {}};
+  for (const std::string& text : variants) {
     const auto variant = space::parse_variant(*templates.front(), text);
     ASSERT_TRUE(variant) << variant.error().text();
     EXPECT_EQ(space::why_illegal(*templates.front(), *variant, *problem, device), std::nullopt) << text;
@@ -93,7 +97,7 @@ TEST_P(Emulated, TemplatesPassAndNothingElseDoes) {
     emulated.fill(fill_case);
     emulated.refer();
     EXPECT_EQ(emulated.unwritten(), 0) << fill_case.name;
-    const auto variant = space::parse_variant(*templates.front(), GetParam().variants.front());
+    const auto variant = space::parse_variant(*templates.front(), variants.front());
     emulated.poison();
     emulated.run(*templates.front(), *variant, device);
     EXPECT_EQ(emulated.compare().wrong, 0) << fill_case.name;
@@ -227,189 +231,116 @@ TEST(PointerArrays, LeadWhereTheirOffsetsSayIntoTheirOwnCopysBuffers) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shipped, Emulated,
-    ::testing::Values(Case{"operations/softmax.json",
-                           "M=5,N=96",
-                           Dtype::kBf16,
-                           "softmax_rows",
-                           {"THREADS_PER_ROW=8,ROWS_PER_CTA=8,VEC_BYTES=4,KEEP=registers",
-                            "THREADS_PER_ROW=64,ROWS_PER_CTA=2,VEC_BYTES=2,KEEP=online"}},
-                      Case{"operations/softmax.json",
-                           "M=3,N=68",
-                           Dtype::kF32,
-                           "softmax_rows",
-                           {"THREADS_PER_ROW=32,ROWS_PER_CTA=2,VEC_BYTES=16,KEEP=registers"}},
-                      Case{"operations/rmsnorm.json",
-                           "M=5,N=104",
-                           Dtype::kBf16,
-                           "rmsnorm_rows",
-                           {"THREADS_PER_ROW=64,ROWS_PER_CTA=2,VEC_BYTES=4,KEEP=registers",
-                            "THREADS_PER_ROW=8,ROWS_PER_CTA=8,VEC_BYTES=16,KEEP=again"}},
-                      Case{"operations/transpose.json",
-                           "M=36,N=72",
-                           Dtype::kBf16,
-                           "transpose_tiles",
-                           {"TILE_ROWS=32,TILE_COLUMNS=64,THREADS=128,READ_BYTES=16,WRITE_BYTES=8,RASTER=along_y,"
-                            "LOAD_HINT=evict_first,STORE_HINT=evict_first",
-                            "TILE_ROWS=32,TILE_COLUMNS=64,THREADS=128,READ_BYTES=16,WRITE_BYTES=8,SMEM_LAYOUT=swizzle,"
-                            "PAD_BYTES=0"}},
-                      Case{"operations/transpose.json",
-                           "M=48,N=20",
-                           Dtype::kInt8,
-                           "transpose_tiles",
-                           {"TILE_ROWS=32,TILE_COLUMNS=32,THREADS=64,READ_BYTES=4,WRITE_BYTES=4",
-                            "TILE_ROWS=32,TILE_COLUMNS=64,THREADS=64,READ_BYTES=4,WRITE_BYTES=16,SMEM_LAYOUT=swizzle,"
-                            "PAD_BYTES=0"}},
-                      Case{"operations/gemm_grouped.json",
-                           "G=5,M=83,N=72,K=40",
-                           Dtype::kBf16,
-                           "gemm_grouped_mma",
-                           {"BM=32,BN=64,WM=32,WN=32,STAGES=3,RASTER=along_n",
-                            "BM=64,BN=64,WM=32,WN=64,BK_BYTES=64,SMEM_LAYOUT=pad,GRID=persistent"}},
-                      Case{"operations/gemm_masked.json",
-                           "G=5,R=75,E=17,N=72,K=40",
-                           Dtype::kBf16,
-                           "gemm_masked_mma",
-                           {"BM=32,BN=64,WM=32,WN=32,STAGES=3,GRID=persistent",
-                            "BM=64,BN=64,WM=32,WN=64,BK_BYTES=64,SMEM_LAYOUT=pad,RASTER=along_n"}},
-                      Case{"operations/gemm_block_scaled.json",
-                           "M=19,N=136,K=144",
-                           Dtype::kE4m3,
-                           "gemm_block_scaled_mma",
-                           {"BM=32,BN=64,WM=16,WN=32,STAGES=2", "BM=16,BN=128,WM=16,WN=64,STAGES=4,RASTER=along_n"}},
-                      Case{"operations/gemm_grouped_block_scaled.json",
-                           "G=3,M=37,N=136,K=144",
-                           Dtype::kE4m3,
-                           "gemm_grouped_block_scaled_mma",
-                           {"BM=32,BN=64,WM=32,WN=32,STAGES=3,CTAS_PER_SM=2"}},
-                      Case{"operations/gemm_masked_block_scaled.json",
-                           "G=3,R=21,E=9,N=72,K=144",
-                           Dtype::kE4m3,
-                           "gemm_masked_block_scaled_mma",
-                           {"BM=16,BN=64,WM=16,WN=32,STAGES=3,GRID=persistent"}},
-                      Case{"examples/operations/stencil2d/stencil2d.json",
-                           "H=19,W=70",
-                           std::nullopt,
-                           "stencil2d_columns",
-                           {"THREADS=64,ROWS=8,UNROLL=2"}},
-                      Case{"examples/operations/stencil2d/stencil2d.json",
-                           "H=19,W=70",
-                           std::nullopt,
-                           "stencil2d_plain",
-                           {"WIDTH=64,HEIGHT=4", "HEIGHT=1"},
-                           false},
-                      Case{"examples/operations/silu_mul/silu_mul.json",
-                           "M=5,N=72",
-                           Dtype::kBf16,
-                           "silu_mul_vectors",
-                           {"THREADS=64,VEC_BYTES=16,VECTORS=2", "THREADS=64,VEC_BYTES=4,VECTORS=1"}},
-                      Case{"examples/operations/silu_mul/silu_mul.json",
-                           "M=3,N=36",
-                           Dtype::kF32,
-                           "silu_mul_vectors",
-                           {"THREADS=64,VEC_BYTES=8,VECTORS=4"}},
-                      Case{"examples/operations/add_rmsnorm/add_rmsnorm.json",
-                           "M=5,N=104",
-                           Dtype::kBf16,
-                           "add_rmsnorm_rows",
-                           {"THREADS_PER_ROW=64,VEC_BYTES=16", "THREADS_PER_ROW=32,ROWS_PER_CTA=4,VEC_BYTES=4"}},
-                      Case{"examples/operations/pack_rows/pack_rows.json",
-                           "G=5,R=6,N=36",
-                           Dtype::kBf16,
-                           "pack_rows_vectors",
-                           {"THREADS=32,VEC_BYTES=8", "THREADS=64,VEC_BYTES=4"}},
-                      Case{"examples/operations/gemm_pointers/gemm_pointers.json",
-                           "G=7,M=35,N=72,K=40,W=3",
-                           Dtype::kBf16,
-                           "gemm_pointers_tiles",
-                           {"BM=16,BN=32,BK=16,TM=2,VEC_BYTES=16", "BM=64,BN=64,BK=32,TM=8,VEC_BYTES=4"}},
-                      Case{"examples/operations/gemm_pointers/gemm_pointers.json",
-                           "G=2,M=5,N=136,K=24,W=2",
-                           Dtype::kF32,
-                           "gemm_pointers_tiles",
-                           {"BM=16,BN=128,BK=16,TM=8,VEC_BYTES=16"}},
-                      Case{"examples/operations/lower_solve/lower_solve.json",
-                           "S=3,N=21,R=37",
-                           std::nullopt,
-                           "lower_solve_columns",
-                           {"THREADS=32,COLUMNS=1,ROWS=8,DIVISION=exact",
-                            "THREADS=32,COLUMNS=2,ROWS=4,DIVISION=reciprocal"}},
-                      Case{"examples/operations/reduction/reduction.json",
-                           "N=20003",
-                           std::nullopt,
-                           "reduction_two_kernels",
-                           {"THREADS=128,VECTORS=2,CTAS_PER_SM=1"}}));
+    ::testing::Values(
+        Case{"operations/softmax.json", "M=5,N=96", Dtype::kBf16, "softmax_rows",
+             "THREADS_PER_ROW=8,ROWS_PER_CTA=8,VEC_BYTES=4,KEEP=registers "
+             "THREADS_PER_ROW=64,ROWS_PER_CTA=2,VEC_BYTES=2,KEEP=online"},
+        Case{"operations/softmax.json", "M=3,N=68", Dtype::kF32, "softmax_rows",
+             "THREADS_PER_ROW=32,ROWS_PER_CTA=2,VEC_BYTES=16,KEEP=registers"},
+        Case{"operations/rmsnorm.json", "M=5,N=104", Dtype::kBf16, "rmsnorm_rows",
+             "THREADS_PER_ROW=64,ROWS_PER_CTA=2,VEC_BYTES=4,KEEP=registers "
+             "THREADS_PER_ROW=8,ROWS_PER_CTA=8,VEC_BYTES=16,KEEP=again"},
+        Case{"operations/transpose.json", "M=36,N=72", Dtype::kBf16, "transpose_tiles",
+             "TILE_ROWS=32,TILE_COLUMNS=64,THREADS=128,READ_BYTES=16,WRITE_BYTES=8,RASTER=along_y,"
+             "LOAD_HINT=evict_first,STORE_HINT=evict_first "
+             "TILE_ROWS=32,TILE_COLUMNS=64,THREADS=128,READ_BYTES=16,WRITE_BYTES=8,SMEM_LAYOUT=swizzle,PAD_BYTES=0"},
+        Case{"operations/transpose.json", "M=48,N=20", Dtype::kInt8, "transpose_tiles",
+             "TILE_ROWS=32,TILE_COLUMNS=32,THREADS=64,READ_BYTES=4,WRITE_BYTES=4 "
+             "TILE_ROWS=32,TILE_COLUMNS=64,THREADS=64,READ_BYTES=4,WRITE_BYTES=16,SMEM_LAYOUT=swizzle,PAD_BYTES=0"},
+        Case{"operations/gemm_grouped.json", "G=5,M=83,N=72,K=40", Dtype::kBf16, "gemm_grouped_mma",
+             "BM=32,BN=64,WM=32,WN=32,STAGES=3,RASTER=along_n "
+             "BM=64,BN=64,WM=32,WN=64,BK_BYTES=64,SMEM_LAYOUT=pad,GRID=persistent"},
+        Case{"operations/gemm_masked.json", "G=5,R=75,E=17,N=72,K=40", Dtype::kBf16, "gemm_masked_mma",
+             "BM=32,BN=64,WM=32,WN=32,STAGES=3,GRID=persistent "
+             "BM=64,BN=64,WM=32,WN=64,BK_BYTES=64,SMEM_LAYOUT=pad,RASTER=along_n"},
+        Case{"operations/gemm_block_scaled.json", "M=19,N=136,K=144", Dtype::kE4m3, "gemm_block_scaled_mma",
+             "BM=32,BN=64,WM=16,WN=32,STAGES=2 "
+             "BM=16,BN=128,WM=16,WN=64,STAGES=4,RASTER=along_n"},
+        Case{"operations/gemm_grouped_block_scaled.json", "G=3,M=37,N=136,K=144", Dtype::kE4m3,
+             "gemm_grouped_block_scaled_mma", "BM=32,BN=64,WM=32,WN=32,STAGES=3,CTAS_PER_SM=2"},
+        Case{"operations/gemm_masked_block_scaled.json", "G=3,R=21,E=9,N=72,K=144", Dtype::kE4m3,
+             "gemm_masked_block_scaled_mma", "BM=16,BN=64,WM=16,WN=32,STAGES=3,GRID=persistent"},
+        Case{"examples/operations/stencil2d/stencil2d.json", "H=19,W=70", std::nullopt, "stencil2d_columns",
+             "THREADS=64,ROWS=8,UNROLL=2"},
+        Case{"examples/operations/stencil2d/stencil2d.json", "H=19,W=70", std::nullopt, "stencil2d_plain",
+             "WIDTH=64,HEIGHT=4 "
+             "HEIGHT=1",
+             false},
+        Case{"examples/operations/silu_mul/silu_mul.json", "M=5,N=72", Dtype::kBf16, "silu_mul_vectors",
+             "THREADS=64,VEC_BYTES=16,VECTORS=2 "
+             "THREADS=64,VEC_BYTES=4,VECTORS=1"},
+        Case{"examples/operations/silu_mul/silu_mul.json", "M=3,N=36", Dtype::kF32, "silu_mul_vectors",
+             "THREADS=64,VEC_BYTES=8,VECTORS=4"},
+        Case{"examples/operations/add_rmsnorm/add_rmsnorm.json", "M=5,N=104", Dtype::kBf16, "add_rmsnorm_rows",
+             "THREADS_PER_ROW=64,VEC_BYTES=16 "
+             "THREADS_PER_ROW=32,ROWS_PER_CTA=4,VEC_BYTES=4"},
+        Case{"examples/operations/pack_rows/pack_rows.json", "G=5,R=6,N=36", Dtype::kBf16, "pack_rows_vectors",
+             "THREADS=32,VEC_BYTES=8 "
+             "THREADS=64,VEC_BYTES=4"},
+        Case{"examples/operations/gemm_pointers/gemm_pointers.json", "G=7,M=35,N=72,K=40,W=3", Dtype::kBf16,
+             "gemm_pointers_tiles",
+             "BM=16,BN=32,BK=16,TM=2,VEC_BYTES=16 "
+             "BM=64,BN=64,BK=32,TM=8,VEC_BYTES=4"},
+        Case{"examples/operations/gemm_pointers/gemm_pointers.json", "G=2,M=5,N=136,K=24,W=2", Dtype::kF32,
+             "gemm_pointers_tiles", "BM=16,BN=128,BK=16,TM=8,VEC_BYTES=16"},
+        Case{"examples/operations/lower_solve/lower_solve.json", "S=3,N=21,R=37", std::nullopt, "lower_solve_columns",
+             "THREADS=32,COLUMNS=1,ROWS=8,DIVISION=exact "
+             "THREADS=32,COLUMNS=2,ROWS=4,DIVISION=reciprocal"},
+        Case{"examples/operations/reduction/reduction.json", "N=20003", std::nullopt, "reduction_two_kernels",
+             "THREADS=128,VECTORS=2,CTAS_PER_SM=1"}));
 
 INSTANTIATE_TEST_SUITE_P(
     OfHopper, Emulated,
     ::testing::Values(
-        Case{"operations/gemm_block_scaled.json",
-             "M=40,N=136,K=528",
-             Dtype::kE4m3,
-             "gemm_block_scaled_wgmma",
-             {"BM=128,BN=80,WARPGROUPS_M=2,STAGGER=1,STAGES=8", "BM=64,BN=64,WARPGROUPS_M=1,CLUSTER_N=2,STAGES=13",
-              "SWAP_AB=1,BM=128,BN=48,WARPGROUPS_M=1,CLUSTER_K=2,CTAS_PER_SM=2,STAGES=4",
-              "BM=256,BN=128,WARPGROUPS_M=2,CLUSTER_N=2,STAGES=3,EPILOGUE=tma"},
+        Case{"operations/gemm_block_scaled.json", "M=40,N=136,K=528", Dtype::kE4m3, "gemm_block_scaled_wgmma",
+             "BM=128,BN=80,WARPGROUPS_M=2,STAGGER=1,STAGES=8 "
+             "BM=64,BN=64,WARPGROUPS_M=1,CLUSTER_N=2,STAGES=13 "
+             "SWAP_AB=1,BM=128,BN=48,WARPGROUPS_M=1,CLUSTER_K=2,CTAS_PER_SM=2,STAGES=4 "
+             "BM=256,BN=128,WARPGROUPS_M=2,CLUSTER_N=2,STAGES=3,EPILOGUE=tma",
              false},
-        Case{"operations/gemm_block_scaled.json",  // a last tile of fewer rows and columns
-             "M=70,N=328,K=144",
-             Dtype::kE4m3,
-             "gemm_block_scaled_wgmma",
-             {"BM=128,BN=192,WARPGROUPS_M=2,STAGES=4,EPILOGUE=tma", "BM=64,BN=128,WARPGROUPS_M=1,STAGES=8,EPILOGUE=tma",
-              "BM=256,BN=128,WARPGROUPS_M=2,STAGES=4"},
+        // a last tile of fewer rows and columns
+        // A last tile of fewer rows and columns.
+        Case{"operations/gemm_block_scaled.json", "M=70,N=328,K=144", Dtype::kE4m3, "gemm_block_scaled_wgmma",
+             "BM=128,BN=192,WARPGROUPS_M=2,STAGES=4,EPILOGUE=tma "
+             "BM=64,BN=128,WARPGROUPS_M=1,STAGES=8,EPILOGUE=tma "
+             "BM=256,BN=128,WARPGROUPS_M=2,STAGES=4",
              false},
-        Case{"operations/gemm_block_scaled.json",  // more blocks along K than a warp holds scales of
-             "M=8,N=64,K=8464",
-             Dtype::kE4m3,
-             "gemm_block_scaled_wgmma",
-             {"BM=64,BN=64,WARPGROUPS_M=1,STAGES=13", "SWAP_AB=1,BM=64,BN=8,WARPGROUPS_M=1,STAGES=16",
-              "BM=128,BN=64,WARPGROUPS_M=2,STAGES=8"},
+        // more blocks along K than a warp holds scales of
+        // More blocks along K than a warp holds scales of.
+        Case{"operations/gemm_block_scaled.json", "M=8,N=64,K=8464", Dtype::kE4m3, "gemm_block_scaled_wgmma",
+             "BM=64,BN=64,WARPGROUPS_M=1,STAGES=13 "
+             "SWAP_AB=1,BM=64,BN=8,WARPGROUPS_M=1,STAGES=16 "
+             "BM=128,BN=64,WARPGROUPS_M=2,STAGES=8",
              false},
-        Case{"operations/gemm_grouped.json",
-             "G=5,M=83,N=72,K=136",
-             Dtype::kBf16,
-             "gemm_grouped_wgmma",
-             {"BM=128,BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6",
-              "BM=64,BN=64,WARPGROUPS_M=1,CLUSTER_M=2,STAGES=13"},
+        Case{"operations/gemm_grouped.json", "G=5,M=83,N=72,K=136", Dtype::kBf16, "gemm_grouped_wgmma",
+             "BM=128,BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6 "
+             "BM=64,BN=64,WARPGROUPS_M=1,CLUSTER_M=2,STAGES=13",
              false},
-        Case{"operations/gemm_grouped.json",
-             "G=70,M=150,N=64,K=64",
-             Dtype::kF16,
-             "gemm_grouped_wgmma",
-             {"SWAP_AB=1,BM=64,BN=8,WARPGROUPS_M=1,STAGES=16"},
+        Case{"operations/gemm_grouped.json", "G=70,M=150,N=64,K=64", Dtype::kF16, "gemm_grouped_wgmma",
+             "SWAP_AB=1,BM=64,BN=8,WARPGROUPS_M=1,STAGES=16", false},
+        // a full group has two tiles of rows
+        // A full group has two tiles of rows.
+        Case{"operations/gemm_masked.json", "G=5,R=150,E=120,N=72,K=136", Dtype::kBf16, "gemm_masked_wgmma",
+             "BM=128,BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6 "
+             "BM=128,BN=192,WARPGROUPS_M=2,CLUSTER_M=2,STAGES=5 "
+             "BM=256,BN=128,WARPGROUPS_M=2,CLUSTER_N=2,STAGES=4",
              false},
-        Case{"operations/gemm_masked.json",  // a full group has two tiles of rows
-             "G=5,R=150,E=120,N=72,K=136",
-             Dtype::kBf16,
-             "gemm_masked_wgmma",
-             {"BM=128,BN=128,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=6",
-              "BM=128,BN=192,WARPGROUPS_M=2,CLUSTER_M=2,STAGES=5", "BM=256,BN=128,WARPGROUPS_M=2,CLUSTER_N=2,STAGES=4"},
+        Case{"operations/gemm_masked.json", "G=70,R=9,E=2,N=136,K=64", Dtype::kF16, "gemm_masked_wgmma",
+             "SWAP_AB=1,BM=64,BN=8,WARPGROUPS_M=1,STAGES=16 "
+             "SWAP_AB=1,BM=64,BN=16,WARPGROUPS_M=1,CLUSTER_M=2,STAGES=16",
              false},
-        Case{"operations/gemm_masked.json",
-             "G=70,R=9,E=2,N=136,K=64",
-             Dtype::kF16,
-             "gemm_masked_wgmma",
-             {"SWAP_AB=1,BM=64,BN=8,WARPGROUPS_M=1,STAGES=16",
-              "SWAP_AB=1,BM=64,BN=16,WARPGROUPS_M=1,CLUSTER_M=2,STAGES=16"},
-             false},
-        Case{"operations/gemm_grouped_block_scaled.json",
-             "G=3,M=37,N=136,K=144",
-             Dtype::kE4m3,
+        Case{"operations/gemm_grouped_block_scaled.json", "G=3,M=37,N=136,K=144", Dtype::kE4m3,
              "gemm_grouped_block_scaled_wgmma",
-             {"BM=128,BN=96,WARPGROUPS_M=1,STAGES=7", "BM=256,BN=64,WARPGROUPS_M=2,STAGES=5",
-              "SWAP_AB=1,BM=64,BN=16,WARPGROUPS_M=1,STAGES=16"},
+             "BM=128,BN=96,WARPGROUPS_M=1,STAGES=7 "
+             "BM=256,BN=64,WARPGROUPS_M=2,STAGES=5 "
+             "SWAP_AB=1,BM=64,BN=16,WARPGROUPS_M=1,STAGES=16",
              false},
-        Case{"operations/gemm_grouped_block_scaled.json",
-             "G=2,M=75,N=72,K=144",
-             Dtype::kE4m3,
-             "gemm_grouped_block_scaled_wgmma",
-             {"BM=192,BN=64,WARPGROUPS_M=3,STAGES=6,EPILOGUE=tma"},
-             false},
-        Case{"operations/gemm_masked_block_scaled.json",
-             "G=3,R=21,E=9,N=72,K=144",
-             Dtype::kE4m3,
+        Case{"operations/gemm_grouped_block_scaled.json", "G=2,M=75,N=72,K=144", Dtype::kE4m3,
+             "gemm_grouped_block_scaled_wgmma", "BM=192,BN=64,WARPGROUPS_M=3,STAGES=6,EPILOGUE=tma", false},
+        Case{"operations/gemm_masked_block_scaled.json", "G=3,R=21,E=9,N=72,K=144", Dtype::kE4m3,
              "gemm_masked_block_scaled_wgmma",
-             {"SWAP_AB=1,BM=64,BN=16,WARPGROUPS_M=1,CLUSTER_M=2,STAGES=16",
-              "BM=128,BN=128,WARPGROUPS_M=2,CLUSTER_N=2,STAGES=5,EPILOGUE=tma"},
+             "SWAP_AB=1,BM=64,BN=16,WARPGROUPS_M=1,CLUSTER_M=2,STAGES=16 "
+             "BM=128,BN=128,WARPGROUPS_M=2,CLUSTER_N=2,STAGES=5,EPILOGUE=tma",
              false}));
 
 }  // namespace
