@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The check's own kernels run on the host, the same for every problem.
+#include "tests/operations/emulated_kernels.hpp"
+
+// These define what other headers use, too.
 #include "emulated_gpu.hpp"
 #include "kernels/tensors.cuh"
-#include "tests/operations/emulated_kernels.hpp"
 
 namespace pgtune::testing {
 
