@@ -9,6 +9,7 @@ usage: docs_test.py links SOURCE_DIR
        docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/operations.md has typed in)
        docs_test.py tables SOURCE_DIR PGTUNE                 (tables that scripts/suite-table prints from what ships)"""
 import glob
+import functools
 import os
 import re
 import shlex
@@ -142,6 +143,12 @@ class Place:
     def run(self, words, **more):
         return subprocess.run([self.program, *words], cwd=self.folder, env={**self.environment, **more}, capture_output=True, text=True, timeout=240)
 
+    @functools.lru_cache(maxsize=None)
+    def options_of(self, names):
+        """The options that a command's full help names; None where there is no such command."""
+        shown = self.run([*names, "--help-all"])
+        return set(re.findall(r"--?[a-z][a-z0-9-]*", shown.stdout)) if shown.returncode == 0 else None
+
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -154,9 +161,8 @@ def unknown_options(place, words):
             break
         names.append(word)
     while names:
-        shown = place.run([*names, "--help-all"])
-        if shown.returncode == 0:
-            known = set(re.findall(r"--?[a-z][a-z0-9-]*", shown.stdout))
+        known = place.options_of(tuple(names))
+        if known is not None:
             return [w for w in words if re.match(r"--?[a-z]", w) and w.split("=")[0] not in known]
         names.pop()
     return [" ".join(words[:2])]
