@@ -93,6 +93,10 @@ TEST(FamilySearch, ProbesAreSearchedAsIfThereWereNoFamily) {
   const auto result = test.run(device);
   ASSERT_TRUE(result && result->family);
   ASSERT_EQ(result->family->probes.size(), 3U);
+  for (const Progress& update : test.search.progress) {
+    if (update.phase != Progress::Phase::kFinal || update.rounds != 12) continue;  // of the probes alone
+    EXPECT_NEAR(update.remaining_s.value(), 0.075 * (12 - update.round), 1e-9);
+  }
   for (const FamilyProbe& probe : result->family->probes) {
     EXPECT_NEAR(probe.best_s, time_of(probe.best.variant, probe.m), 1e-2 * probe.best_s) << probe.m;
     EXPECT_GT(probe.baseline_first_s, 0);

@@ -266,6 +266,10 @@ TEST(Search, ProgressIsThrottledAndEstimatesWhatIsLeft) {
   const double trials_s = 0.05 * static_cast<double>(middle.total - middle.done);
   EXPECT_NEAR(*middle.remaining_s,
               trials_s + reserved_for_rounds_s(search.options, 1.1e-3, Sampling::kShort, std::nullopt), 0.01);
+  for (const Progress& update : search.progress) {
+    if (update.phase != Progress::Phase::kFinal || update.round == 0) continue;
+    EXPECT_NEAR(update.remaining_s.value(), 0.1 * (24 - update.round), 1e-9);
+  }
 }
 
 /// A second template over the same parameters whose best beats the first one's.
