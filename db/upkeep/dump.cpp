@@ -48,11 +48,7 @@ RowId id_of(const Value& value) {
 Dump::Dump(const Database& database, const TableShapes& shapes) : database_(database), shapes_(shapes) {}
 
 OwnedRows& Dump::rows_of(const std::string& table) {
-  auto& rows = owned_[table];
-  if (!rows) {
-    rows = std::make_unique<OwnedRows>(database_, shapes_, table);
-  }
-  return *rows;
+  return owned_.try_emplace(table, database_, shapes_, table).first->second;
 }
 
 const std::string& Dump::shared_row(const std::string& table, RowId id) {

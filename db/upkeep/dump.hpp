@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 
 #include "db/sqlite/table_shapes.hpp"
@@ -40,7 +39,7 @@ class Dump {
 
   const Database& database_;
   const TableShapes& shapes_;
-  std::map<std::string, std::unique_ptr<OwnedRows>> owned_;
+  std::map<std::string, OwnedRows> owned_;
   std::map<std::pair<std::string, RowId>, std::string> shared_;
 };
 

@@ -10,10 +10,12 @@
 namespace pgtune::db {
 namespace {
 
+using ::testing::ElementsAre;
 using testing::error_of;
 using testing::good_trial;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using testing::rounds_of;
 using testing::sample;
 using testing::TestSession;
@@ -44,6 +46,11 @@ TEST_F(Rounds, ComeBackAsTheyWereSaved) {
   save_rounds(database_, session, Stage::kFinal,
               {rounds_of("A=1", {sample(1e-3, 0, Stage::kFinal, 1), measured}),
                rounds_of(5, {sample(4e-3, 1, Stage::kFinal, 1)}), rounds_of(0, {sample(3e-3, 2, Stage::kFinal, 1)})});
+  save_rounds(database_, session - 1, Stage::kRace, {rounds_of("A=1", {sample(9e-3, 1, Stage::kRace)})});
+  std::vector<std::pair<RowId, std::size_t>> of_stages;
+  for_each_rounds(database_, {session, session - 1}, {Stage::kFinal, Stage::kConfirm},
+                  [&](RowId of, const auto& rounds) { of_stages.emplace_back(of, rounds.size()); });
+  EXPECT_THAT(of_stages, ElementsAre(Pair(session, 3), Pair(session - 1, 0)));
   const auto rows = session_rounds(database_, session);
   ASSERT_EQ(rows.size(), 3U);
   const VariantRow* const variant = variant_of(rows[0].contender);
