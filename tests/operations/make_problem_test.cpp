@@ -150,8 +150,10 @@ TEST(OperationProblem, ErrorsFollowFromTheirRules) {
   EXPECT_EQ(bound_of(in_own, Dtype::kF32), summation_bound(2000, 0x1p-24));
   EXPECT_EQ(bound_of(in_own, Dtype::kBf16), summation_bound(2000, 0x1p-23));
   EXPECT_EQ(bound_of({{"rule", "sum"}, {"terms", "M"}}, Dtype::kF32), summation_bound(1, 0x1p-24));
-  const json blocked = {{"rule", "blocked"}, {"terms", "N"}, {"arithmetic", "e4m3"}, {"block", 128}};
+  json blocked = {{"rule", "blocked"}, {"terms", "N"}, {"arithmetic", "e4m3"}, {"block", 128}};
   EXPECT_EQ(bound_of(blocked, Dtype::kF32), sum_error(Dtype::kE4m3, 128, 0) + summation_bound(16, 0x1p-24, 6));
+  blocked["block"] = 1;
+  EXPECT_EQ(bound_of(blocked, Dtype::kF32), sum_error(Dtype::kE4m3, 1, 0) + summation_bound(2000, 0x1p-24, 6));
   json exact = sample_json();
   exact["buffers"][5]["error"] = {{"rule", "exact"}};
   const ToleratedError none = problem_of(exact, "M=1,N=2").value().operation->buffers[5].error;

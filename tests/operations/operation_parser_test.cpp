@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/operations/sample_operation.hpp"
 #include "tests/support/json_edit.hpp"
 
@@ -30,6 +33,17 @@ TEST(OperationParser, ReadsTheSample) {
   EXPECT_EQ(operation->buffers[2].kernel->arguments[1].buffer, 1);
   EXPECT_EQ(operation->reference[0].arguments[2].kind, ReferenceArgumentKind::kScale);
   EXPECT_EQ(operation->content_hash.size(), 32);
+}
+
+TEST(OperationParser, NoObjectHasFurtherFields) {
+  for (const json& document : {residual_json(), counting_json()})
+    pgtune::testing::expect_no_further_fields(document, testing::parse);
+  for (const auto& file : std::filesystem::directory_iterator(PGTUNE_SOURCE_DIR "/operations")) {
+    if (file.path().extension() != ".json" || file.path().stem() == "gemm") continue;  // that one is built in
+    SCOPED_TRACE(file.path());
+    std::ifstream text(file.path());
+    pgtune::testing::expect_no_further_fields(json::parse(text), testing::parse);
+  }
 }
 
 TEST(OperationParser, ItsInterfaceIsWhatTemplatesMayName) {

@@ -42,6 +42,10 @@ Result<Problem> layer(std::string_view sizes, std::optional<Dtype> dtype = std::
   return make_problem(testing::parse(layer_json()).value(), parse_sizes(sizes).value(), dtype);
 }
 
+TEST(ProductParts, NoObjectHasFurtherFields) {
+  pgtune::testing::expect_no_further_fields(layer_json(), testing::parse);
+}
+
 TEST(ProductParts, SizesHaveDefaults) {
   const Problem problem = layer("M=6,N=10,K=12").value();
   EXPECT_THAT(problem.operation->sizes_text(), HasSubstr("M=6,N=10,K=12,LD=16,HAS_B=0,F="));

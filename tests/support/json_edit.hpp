@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,29 @@ void expect_refusal(nlohmann::json document, const Edit& edit, const Parse& pars
   EXPECT_EQ(parsed.error().kind, ErrorKind::kUsage);
   EXPECT_THAT(parsed.error().text(), ::testing::StartsWith(std::string("sample.json: ") + edit.where));
   EXPECT_THAT(parsed.error().text(), ::testing::HasSubstr(edit.what));
+}
+
+/// `parse` takes `document`, but not with a field that it does not know in any of its objects.
+template <typename Parse>
+void expect_no_further_fields(const nlohmann::json& document, const Parse& parse) {
+  using Pointer = nlohmann::json::json_pointer;
+  const auto whole = parse(document);
+  ASSERT_TRUE(whole) << whole.error().text();
+  std::set<std::string> objects;
+  const nlohmann::json leaves = document.flatten();
+  for (const auto& [path, value] : leaves.items()) {
+    for (Pointer at(path); !at.empty();) {
+      at = at.parent_pointer();
+      if (document[at].is_object()) objects.insert(at.to_string());
+    }
+  }
+  for (const std::string& object : objects) {
+    nlohmann::json changed = document;
+    changed[Pointer(object)]["zzz"] = 1;
+    const auto parsed = parse(changed);
+    ASSERT_FALSE(parsed) << object;
+    EXPECT_THAT(parsed.error().text(), ::testing::HasSubstr("unknown field 'zzz'")) << object;
+  }
 }
 
 }  // namespace pgtune::testing

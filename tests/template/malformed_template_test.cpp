@@ -16,6 +16,17 @@ using testing::json;
 using testing::sample_json;
 using ::testing::StartsWith;
 
+TEST(MalformedTemplate, NoObjectHasFurtherFields) {
+  json document = sample_json();
+  document["kernels"][1]["module"] = {{"header", "reduce.cuh"}, {"defines", {"BM"}}};
+  testing::Files files = testing::sample_files();
+  files.begin()->second += "#include \"reduce.cuh\"\n";
+  files.emplace("../templates/reduce.cuh", "// a kernel");
+  pgtune::testing::expect_no_further_fields(document, [&](const json& changed) {
+    return parse_template(changed.dump(), "sample.json", testing::reader(files));
+  });
+}
+
 class Malformed : public ::testing::TestWithParam<Edit> {};
 
 TEST_P(Malformed, IsRefused) { expect_refusal(sample_json(), GetParam(), testing::parse); }
