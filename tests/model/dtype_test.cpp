@@ -150,6 +150,13 @@ TEST(Rounding, BlocksAddARoundingEach) {
   }
 }
 
+TEST(Rounding, IsHalfTheLastPlaceOfWhatIsShorterThanFloat32) {
+  EXPECT_EQ(unit_roundoff(kBfloat16), 0x1p-8);
+  EXPECT_EQ(unit_roundoff(kFloat16), 0x1p-11);
+  EXPECT_EQ(unit_roundoff(kFloat32), 0);
+  EXPECT_EQ(unit_roundoff(kInt32), 0);
+}
+
 TEST(Rounding, HalfTheLeastDistanceOfTwoResultsIsNoError) {
   EXPECT_EQ(absolute_error(kInt32), 0.5);
   EXPECT_EQ(absolute_error(kFloat16), 0x1p-25);

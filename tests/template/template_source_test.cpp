@@ -69,6 +69,24 @@ TEST(TemplateSource, HeadersLieInTheFoldersThatTheJsonNames) {
   }
 }
 
+TEST(TemplateSource, HeadersOfAFolderIncludeTheirNeighboursByTheNameBelowIt) {
+  const Files own{{"x.cu", "#include \"lib/a.cuh\"\n"}};
+  Files folder{
+      {"lib/a.cuh", "#include \"b.cuh\"\n#include <c.cuh>\n"}, {"lib/b.cuh", "// beside"}, {"c.cuh", "// below"}};
+  const auto read = [&](const Files& files) {
+    return read_template_source("x.cu", reader(files), {}, {reader(folder)});
+  };
+  const auto source = read(own);
+  ASSERT_TRUE(source) << source.error().text();
+  std::vector<std::string> names;
+  for (const SourceFile& header : source->headers) names.push_back(header.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"c.cuh", "lib/a.cuh", "lib/b.cuh"}));
+  EXPECT_EQ(source->headers[1].contents, "#include \"lib/b.cuh\"\n#include <c.cuh>\n");
+  const auto clash = read({{"x.cu", "#include \"lib/b.cuh\"\n#include \"lib/a.cuh\"\n"}, {"lib/b.cuh", "// own"}});
+  ASSERT_FALSE(clash);
+  EXPECT_THAT(clash.error().text(), HasSubstr("lib/a.cuh includes \"b.cuh\", and there is another lib/b.cuh"));
+}
+
 TEST(TemplateSource, HeadersOfTheHostsCompilerAreStoodInFor) {
   const auto source = read_template_source(
       "x.cu",

@@ -32,6 +32,10 @@ TEST(Suggestion, FindsNearNames) {
   EXPECT_EQ(suggestion("bm", names), "; did you mean 'BM'?");
   EXPECT_EQ(suggestion("STAEGS", names), "; did you mean 'STAGES'?");
   EXPECT_EQ(suggestion("VECA", names), "; did you mean 'VEC_A'?");
+  EXPECT_EQ(suggestion("VCEA", {{"VEC_A"}}), "; known: VEC_A")
+      << "a swap and an insertion, though it is a third of four";
+  EXPECT_EQ(suggestion("TSAEGS", names), "; did you mean 'STAGES'?") << "two swaps, a third of six";
+  EXPECT_EQ(suggestion("TSAESG", names), "; known: BM, BN, STAGES, VEC_A, VEC_B") << "three";
   EXPECT_EQ(suggestion("ELSE", names), "; known: BM, BN, STAGES, VEC_A, VEC_B");
   EXPECT_EQ(suggestion("X", {}), "");
   EXPECT_EQ(suggestion(std::string(100000, 'x'), names), "; known: BM, BN, STAGES, VEC_A, VEC_B");
