@@ -195,6 +195,7 @@ TEST(Floor, HeatThatPassesLaterCostsOnlyTheFloor) {
   EXPECT_EQ(result->answer->floor.rounds, 0);
   EXPECT_EQ(result->answer->voided_rounds, 5);
   EXPECT_THAT(result->answer->notes, Contains(HasSubstr("no noise floor: heat or jumping clocks")));
+  EXPECT_THAT(result->answer->notes, Not(Contains(HasSubstr("ended early"))));
 }
 
 }  // namespace

@@ -19,10 +19,7 @@ constexpr std::chrono::milliseconds kEndPoll{2};
 Result<DeviceInfo> MeasureWorker::start() {
   TRY(spawn());
   while (!client_->hello()) {
-    if (auto event = client_->poll()) {
-      client_.reset();
-      return tl::unexpected<Error>(std::get<WorkerFailure>(*event).error);
-    }
+    if (auto event = client_->poll()) return tl::unexpected<Error>(std::get<WorkerFailure>(*event).error);
     if (!client_->hello()) wait_for_worker();
   }
   uuid_ = client_->hello()->device->uuid;
