@@ -153,6 +153,116 @@ TEST(ProblemData, FinalistsAreNamedByWhatTellsThemFromTheWinner) {
   EXPECT_EQ(names, (std::vector<std::string>{"", "BN=32", ranking[2].variant.id()}));
 }
 
+/// Facts as the page has them, with their texts.
+std::vector<std::pair<std::string, std::string>> facts(const json& rows, const SharedTexts& texts) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const json& row : rows) out.emplace_back(row.at(0), texts.texts().at(row.at(1).get<std::size_t>()));
+  return out;
+}
+
+StoredResult measured_in_full() {
+  StoredResult stored = result(1, 1.25, 0.001);
+  stored.problem = with_default_strides({.m = 64, .n = 64, .k = 64}).value();
+  stored.row.conditions_key = Conditions().key();
+  session::Answer& answer = stored.answer;
+  session::RankedVariant& best = answer.ranking.front();
+  best.sm_clock_hz = 1.5e9;
+  best.energy.emplace().energy_j = 0.004;
+  best.energy->ratio_to_baseline = 1.5;
+  best.pareto = true;
+  answer.baseline_energy.emplace().energy_j = 0.006;
+  answer.baseline_first_s = 2e-5;
+  answer.baseline_clock_hz = 1.4e9;
+  answer.baseline.library = "cuBLASLt 13";
+  answer.baseline.others = {{"cuBLAS", "", 3e-5}, {"no time", ""}};
+  answer.notes = {"a note"};
+  answer.from_final = true;
+  return stored;
+}
+
+TEST(ProblemData, FiguresAreInTheirUnits) {
+  SharedTexts texts;
+  const StoredResult stored = measured_in_full();
+  const json data = problem_data(stored, {}, texts);
+  EXPECT_EQ(data.at("us"), 8);
+  EXPECT_EQ(data.at("base_us"), 10);
+  EXPECT_EQ(data.at("first_us"), 20);
+  EXPECT_EQ(data.at("base_tflops"), compact(2 * 64 * 64 * 64 / 1e-5 / 1e12));
+  EXPECT_EQ(data.at("base_mhz"), 1400);
+  EXPECT_EQ(data.at("base_mj"), 6);
+  EXPECT_EQ(data.at("first_ratio"), 2.5);
+  const json& row = data.at("ranking").at(0);
+  const json columns = ranking_columns();
+  const auto cell = [&](const char* name) {
+    return row.at(static_cast<std::size_t>(std::find(columns.begin(), columns.end(), name) - columns.begin()));
+  };
+  EXPECT_EQ(cell("us"), 8);
+  EXPECT_EQ(cell("mhz"), 1500);
+  EXPECT_EQ(cell("mj"), 4);
+  EXPECT_EQ(cell("pareto"), 1);
+}
+
+TEST(ProblemData, FactsHaveTheirTexts) {
+  using ::testing::Contains;
+  using ::testing::Pair;
+  using Fact = std::pair<std::string, std::string>;
+  SharedTexts texts;
+  StoredResult stored = measured_in_full();
+  const auto judged = facts(judgement_data(stored, texts), texts);
+  EXPECT_THAT(judged, Contains(Pair("verdict", HasSubstr("times the speed of cuBLASLt's best"))));
+  EXPECT_THAT(judged, Contains(Pair("energy", HasSubstr("energy"))));
+  EXPECT_THAT(judged, Contains(Pair("beside", HasSubstr("cuBLAS"))).Times(1));
+  EXPECT_THAT(judged, Contains(Pair("regime", HasSubstr("sustained"))));
+  EXPECT_THAT(judged, Contains(Fact("note", "a note")));
+  stored.row.variant_origin = {"tiny", "c0ffee"};
+  stored.device.uuid = "GPU-1";
+  stored.device.driver_version = "580.10";
+  stored.device.nvrtc_version = "13.0";
+  db::SessionRow session;
+  session.uid = "5e55";
+  session.command_line = "pgtune search";
+  session.seed = 7;
+  db::Program program;
+  program.version = "1.2";
+  program.host_os = "Linux";
+  EXPECT_THAT(facts(provenance_data(stored, session, program, texts), texts),
+              ::testing::IsSupersetOf(std::vector<Fact>{{"source", "measured on this GPU"},
+                                                        {"board", "GPU-1"},
+                                                        {"driver", "580.10"},
+                                                        {"NVRTC", "13.0"},
+                                                        {"baseline", "cuBLASLt 13"},
+                                                        {"pgtune", "1.2"},
+                                                        {"host", "Linux"},
+                                                        {"session", "5e55"},
+                                                        {"command", "pgtune search"},
+                                                        {"seed", "7"},
+                                                        {"template", "tiny, c0ffee"},
+                                                        {"conditions", Conditions().key()},
+                                                        {"whole", "no: stopped before every variant was tried"}}));
+}
+
+TEST(SampleData, PlacesSamplesInTheOrderOfTheirRounds) {
+  const StoredResult stored = result(1, 1.05, 0.001);
+  db::ContenderSamplesRow slow{BaselineAlgorithm{0}, {}}, fast{BaselineAlgorithm{1}, {}};
+  for (int round = 1; round <= 4; ++round) {
+    slow.samples.push_back(sample(Stage::kFinal, round, 2e-4, round % 2));
+    fast.samples.push_back(sample(Stage::kFinal, round, 1e-4, 1 - round % 2));
+  }
+  fast.samples.push_back(sample(Stage::kRace, 1, 1e-6));
+  json data = sample_data(stored, {slow, fast}, 4);
+  ASSERT_EQ(data.size(), 2U);
+  EXPECT_EQ(data[0].at("name"), "baseline first");
+  EXPECT_EQ(data[1].at("name"), "baseline best");
+  EXPECT_EQ(data[0].at("place"), (json{1, 2, 5, 6}));
+  EXPECT_EQ(data[1].at("place"), (json{0, 3, 4, 7}));
+  EXPECT_EQ(data[1].at("us"), (json{10, 10, 10, 10}));
+  EXPECT_EQ(data[1].at("mhz"), (json{1700, 1700, 1700, 1700}));
+  EXPECT_EQ(data[1].at("positions"), 2);
+  EXPECT_FALSE(data[1].contains("w"));
+  data = sample_data(stored, {slow, fast}, 3);
+  EXPECT_EQ(data[1].at("place"), (json{0, 4})) << "every second";
+}
+
 TEST(Comparison, JudgesBeyondTheNoise) {
   const std::vector<StoredResult> before{result(1, 1.00, 0.001, "a"), result(2, 1.00, 0.001, "b"),
                                          result(3, 1.00, 0.001, "c"), result(4, 1.00, 0.2, "d"),
