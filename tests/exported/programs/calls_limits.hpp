@@ -148,4 +148,27 @@ inline void products() {
   };
   CHECK(alignment(0, 128, 8, 1) == 256 && alignment(0, 128, 8, 2) == 16 && alignment(0, 8, 128, 2) == 16);
   CHECK(alignment(4, 128, 128, 2) == 4 && alignment(4096, 1024, 1024, 2) == 256);
+
+  const auto facts = [](Layout layout, float alpha, float beta, bool pointers) {
+    Problem q;
+    q.type = Type::bf16, q.layout = layout, q.m = 4, q.n = 6, q.k = 64;
+    Operands addresses;
+    addresses.a = at(0x1010), addresses.b = at(0x1020), addresses.c = at(0x1002), addresses.d = at(0x1004);
+    addresses.alpha = alpha, addresses.beta = beta;
+    detail::GemmFacts out{};
+    CHECK(detail::complete(q, addresses));
+    detail::describe(out, q, addresses, pointers);
+    return out;
+  };
+  const detail::GemmFacts plain = facts(Layout::nn, 1, 0, true), scaled = facts(Layout::tn, 2, 1, true),
+                          unknown = facts(Layout::nt, 1, 1, false);
+  CHECK(plain.v_ALPHA_IS_ONE == 1 && plain.v_BETA_IS_ZERO == 1 && plain.v_TRANS_A == 0 && plain.v_TRANS_B == 0);
+  CHECK(scaled.v_ALPHA_IS_ONE == 0 && scaled.v_BETA_IS_ZERO == 0 && scaled.v_TRANS_A == 1 && scaled.v_TRANS_B == 0);
+  CHECK(unknown.v_TRANS_A == 0 && unknown.v_TRANS_B == 1 && facts(Layout::tt, 1, 0, true).v_TRANS_A == 1);
+  CHECK(plain.v_ALIGN_A == 16 && plain.v_ALIGN_B == 4 && plain.v_ALIGN_C == 4 && scaled.v_ALIGN_C == 2);
+  CHECK(unknown.v_ALIGN_A == 128 && unknown.v_ALIGN_B == 128 && unknown.v_ALIGN_C == 4);
+  CHECK(detail::same_text("H200", "H200") && detail::same_text("", ""));
+  for (const char* other : {"H100", "H20", "H200 NVL", ""}) {
+    CHECK(!detail::same_text("H200", other) && !detail::same_text(other, "H200"));
+  }
 }
