@@ -60,6 +60,13 @@ TEST(BoostedTrees, OneSplitIsTheBestOne) {
     EXPECT_NEAR(trees.predict(&x), expected, 1e-6) << x;
 }
 
+TEST(BoostedTrees, TheLargestValueHasABinOfItsOwn) {
+  const BoostedTrees trees =
+      BoostedTrees::fit(FeatureRows{1, {1, 2, 3, 4}}, std::vector<double>{0, 0, 0, 8}, one_tree(1));
+  for (const auto& [x, expected] : {std::pair{3.F, 0.0}, std::pair{4.F, 8.0}, std::pair{9.F, 8.0}})
+    EXPECT_NEAR(trees.predict(&x), expected, 1e-6) << x;
+}
+
 TEST(BoostedTrees, LeavesAreShrunkAndNotTooSmall) {
   const FeatureRows rows{1, {1, 2, 3, 4}};
   const std::vector<double> targets{0, 2, 6, 8};

@@ -54,6 +54,8 @@ class ExpectedMissedOfASearch : public ::testing::Test {
 TEST_F(ExpectedMissedOfASearch, ComesOnceThereIsSomethingToJudgeByAndEndsAtNothing) {
   const auto found = run("model");
   EXPECT_FALSE(found[0].expected);
+  const std::size_t three[] = {3};
+  EXPECT_TRUE(simulated_search(table_, space_, *find_strategy("model"), 1, three, 0.003)->losses[0].expected);
   ASSERT_TRUE(found[1].expected);
   EXPECT_GT(*found[1].expected, *found[2].expected);
   EXPECT_LT(*found[3].expected, 0.001);

@@ -149,6 +149,21 @@ TEST(Predictor, DamagedBytesAreNone) {
   }
 }
 
+TEST(ByteReader, ReadsNothingBehindWhatIsTooShort) {
+  ByteWriter out;
+  out.number(1.0F);
+  const std::string bytes = std::move(out).bytes();
+  ByteReader in(bytes);
+  double longer = 7;
+  std::uint32_t further = 7;
+  in.number(longer);
+  in.number(further);
+  EXPECT_EQ(longer, 7);
+  EXPECT_EQ(further, 7U);
+  EXPECT_EQ(in.count(1), 0U);
+  EXPECT_FALSE(in.at_end());
+}
+
 TEST(Predictor, BytesThatNoModelHasAreNone) {
   struct Fields {
     double deviation = 0.1, loss = 0.2;

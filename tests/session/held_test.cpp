@@ -28,6 +28,9 @@ TEST(Held, AGapInsideTheMarginIsHeldAndOneBeyondItIsNot) {
   EXPECT_EQ(held(row(1.005, 1.0039, 1.006), row(1, 0.999, 1.001), kTieMargin).held, Held::kHeld);
   EXPECT_EQ(held(row(1.005, 1.0041, 1.006), row(1, 0.999, 1.001), kTieMargin).held, Held::kSlower);
   EXPECT_EQ(held(row(1, 0.999, 1.001), row(1.005, 1.0041, 1.006), 2 * kTieMargin).held, Held::kHeld);
+  const RankedVariant low = row(1, 0.999, 1.001), just_at = row(1.005, low.ratio_high * (1 + kTieMargin), 1.006);
+  EXPECT_EQ(held(low, just_at, kTieMargin).held, Held::kHeld);
+  EXPECT_EQ(held(just_at, low, kTieMargin).held, Held::kHeld);
 }
 
 TEST(Held, WideIntervalsProveNothingUnlessTheyAreApart) {
@@ -39,7 +42,8 @@ TEST(Held, WideIntervalsProveNothingUnlessTheyAreApart) {
 TEST(Held, WithoutARatioThereIsNothingToCompare) {
   EXPECT_EQ(held(row(0, 0, 0), row(1, 0.999, 1.001), kTieMargin).held, Held::kUnclear);
   EXPECT_THAT(held(row(0, 0, 0), row(1, 0.999, 1.001), kTieMargin).sentence, testing::HasSubstr("stored"));
-  EXPECT_EQ(held(row(1, 0.999, 1.001), row(0, 0, 0), kTieMargin).held, Held::kUnclear);
+  for (const RankedVariant& without : {row(0, 0, 0), row(1, 0, 1.001), row(0, 0.999, 1.001)})
+    EXPECT_THAT(held(row(1, 0.999, 1.001), without, kTieMargin).sentence, testing::HasSubstr("this run has no ratio"));
 }
 
 TEST(Held, SentencesFitATerminal) {

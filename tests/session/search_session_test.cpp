@@ -45,6 +45,7 @@ TEST(Search, FindsTheTrueBest) {
   EXPECT_EQ(result->answer->finished_at, "2026-01-01T00:00:00Z");
   EXPECT_EQ(result->answer->ranking.size(), 8U);
   EXPECT_FALSE(result->interrupted || result->budget_reached || result->from_store);
+  EXPECT_FALSE(result->answer->expected_missed || result->answer->expected_missed_of_presets);
   EXPECT_EQ(device.trials.front(), "A=1,B=1") << "the default leads";
 }
 
