@@ -169,13 +169,9 @@ MeasureWorker::Answer MeasureWorker::finish(tl::expected<nlohmann::json, Outcome
 
 void MeasureWorker::drop_worker() {
   prepared_ = false;
-  if (!client_) return;
   client_->kill();
-  if (!client_->gone()) {
-    ending_ = std::move(client_);
-    ending_until_ = SteadyClock::now() + kEndPatience;
-  }
-  client_.reset();
+  ending_ = std::move(client_);
+  ending_until_ = SteadyClock::now() + kEndPatience;
 }
 
 bool MeasureWorker::old_worker_gone() {

@@ -77,7 +77,7 @@ class MeasureWorker {
   [[nodiscard]] Result<std::optional<Answer>> handle(WorkerFailure failure);
   [[nodiscard]] Result<void> count_failed_start(Error error);
   [[nodiscard]] Answer finish(tl::expected<nlohmann::json, Outcome> body, bool context_lost);
-  void drop_worker();
+  void drop_worker();  ///< precondition: there is one
   [[nodiscard]] bool old_worker_gone();
   void wait_for_worker() const;
 
