@@ -60,11 +60,14 @@ TEST(BoostedTrees, OneSplitIsTheBestOne) {
     EXPECT_NEAR(trees.predict(&x), expected, 1e-6) << x;
 }
 
-TEST(BoostedTrees, TheLargestValueHasABinOfItsOwn) {
-  const BoostedTrees trees =
-      BoostedTrees::fit(FeatureRows{1, {1, 2, 3, 4}}, std::vector<double>{0, 0, 0, 8}, one_tree(1));
-  for (const auto& [x, expected] : {std::pair{3.F, 0.0}, std::pair{4.F, 8.0}, std::pair{9.F, 8.0}})
-    EXPECT_NEAR(trees.predict(&x), expected, 1e-6) << x;
+TEST(BoostedTrees, OneOfFourMayBeSplitOff) {
+  const auto expect = [](const std::vector<double>& targets, std::vector<std::pair<float, double>> predictions) {
+    const BoostedTrees trees = BoostedTrees::fit(FeatureRows{1, {1, 2, 3, 4}}, targets, one_tree(1));
+    for (const auto& [x, expected] : predictions) EXPECT_NEAR(trees.predict(&x), expected, 1e-6) << x;
+  };
+  expect({0, 0, 0, 8}, {{3.F, 0}, {4.F, 8}, {9.F, 8}});
+  expect({0, 4.5, 7.75, 7.75},
+         {{1.F, 0}, {2.F, 20.0 / 3}, {4.F, 20.0 / 3}});  // 25 / 1 + 25 / 3 and not 30.25 / 2 twice
 }
 
 TEST(BoostedTrees, LeavesAreShrunkAndNotTooSmall) {

@@ -86,6 +86,25 @@ TEST(Model, TriesDefaultsFirstOfTemplatesThatNothingTaughtIt) {
   EXPECT_EQ(strategy->next(), grid);
 }
 
+TEST(Model, BeginsWithTheLeastCostOfEachTemplate) {
+  TestSpace test;
+  const std::size_t grid = test.space.template_sizes[0];
+  std::vector<std::optional<double>> costs(test.variants.size());
+  for (std::size_t i = 0; i < costs.size(); ++i)
+    costs[i] = i < grid ? 1e3 + static_cast<double>(i) : 1e4 - 10 * static_cast<double>(i);
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    const auto strategy = made("model",
+                               {test.variants,
+                                test.space.template_sizes,
+                                {},
+                                [&] { return Result<std::vector<std::optional<double>>>(costs); }},
+                               seed);
+    const std::size_t first = strategy->next().value(), second = strategy->next().value();
+    EXPECT_EQ(std::min(first, second), 0U);
+    EXPECT_EQ(std::max(first, second), grid + 9);
+  }
+}
+
 /// In the test's space, where time is expected to rise with the place, presets hold the last few of each template.
 struct PresetsOfTheLast {
   static constexpr std::size_t kHeld = 8;

@@ -21,9 +21,10 @@ std::vector<float> edges_of(std::vector<float> known) {
   return out;
 }
 
+/// The last edge is the largest value.
 std::uint8_t bin_of(const std::vector<float>& edges, float value) {
   if (std::isnan(value)) return 0;
-  return static_cast<std::uint8_t>(std::lower_bound(edges.begin(), edges.end() - 1, value) - edges.begin() + 1);
+  return static_cast<std::uint8_t>(std::lower_bound(edges.begin(), edges.end(), value) - edges.begin() + 1);
 }
 
 }  // namespace
