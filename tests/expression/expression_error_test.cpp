@@ -45,7 +45,8 @@ TEST_P(ExpressionError, PointsAtTheCharacter) {
 INSTANTIATE_TEST_SUITE_P(
     Syntax, ExpressionError,
     ::testing::Values(Bad{"", "^", "empty"}, Bad{"1 +", "   ^", "ends where a value"},  //
-                      Bad{"1 + * 2", "    ^", "expected a number, name"}, Bad{"(1 + 2", "      ^", "expected ')'"},
+                      Bad{"1 + * 2", "    ^", "expected a number, name"}, Bad{"-", " ^", "ends where a value"},
+                      Bad{"1 - !)", "     ^", "expected a number, name"}, Bad{"(1 + 2", "      ^", "expected ')'"},
                       Bad{"1 2", "  ^", "expected an operator"}, Bad{"1 + 2)", "     ^", "expected an operator"},
                       Bad{"BM = 2", "   ^", "'=='"}, Bad{"1 & 2", "  ^", "'&&'"}, Bad{"1 | 2", "  ^", "'||'"},
                       Bad{"1 ? 2", "     ^", "':'"}, Bad{"1 # 2", "  ^", "unexpected character"},

@@ -60,5 +60,18 @@ TEST(Inlined, WhatGrowsWithoutEndIsRefused) {
   EXPECT_THAT(error->message, HasSubstr("too long with the values that it uses"));
 }
 
+TEST(Inlined, PendingOperationsOfBothCount) {
+  std::string begin, end;
+  for (int i = 0; i < 30; ++i) {
+    begin += "1==1<1<<1+1*(";
+    end += ")";
+  }
+  const Expression outer = read(begin + "V" + end);
+  EXPECT_TRUE(outer.inlined({{"V", read("1")}}));
+  const auto both = outer.inlined({{"V", read(begin + "1" + end)}});
+  ASSERT_FALSE(both);
+  EXPECT_THAT(both.error().message, HasSubstr("too long with the values that it uses"));
+}
+
 }  // namespace
 }  // namespace pgtune::space
