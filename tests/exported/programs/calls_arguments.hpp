@@ -133,6 +133,8 @@ inline void scalars() {
     o = operands_of(all[i]);
     o.c = nullptr;
     CHECK(gemm.run(o, workspace, kPlenty, stream()) == (all[i].adds_c ? Status::invalid_argument : Status::ok));
+    o.c = at(0x30000002);
+    CHECK(gemm.run(o, workspace, kPlenty, stream()) == (all[i].adds_c ? Status::misaligned : Status::ok));
   }
   CHECK(fixed > 0 && free > 0);
 }
