@@ -153,6 +153,8 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/buffers/5/fill", "\"data\"", "buffers[5].fill: ", "only inputs"},
         Edit{"/buffers/5/error", "", "buffers[5]: ", "an output says by \"error\""},
         Edit{"/buffers/0/error", "{\"rule\": \"exact\"}", "buffers[0].error: ", "only outputs"},
+        Edit{"/reference/kernels/0/arguments/-", R"({"rounding": "Y"})", "reference.kernels[0].arguments[6]",
+             "of an output whose error is a sum's"},
         Edit{"/buffers/5/error/ulp", "1", "buffers[5].error: ", "unknown field 'ulp'"},
         Edit{"/buffers/5/error/rule", "\"close\"", "buffers[5].error.rule: ", "allclose"},
         Edit{"/buffers/5/error/terms", "\"N\"", "buffers[5].error.terms: ", "belongs to the rules sum and blocked"},

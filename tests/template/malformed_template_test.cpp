@@ -19,6 +19,8 @@ using ::testing::StartsWith;
 TEST(MalformedTemplate, NoObjectHasFurtherFields) {
   json document = sample_json();
   document["kernels"][1]["module"] = {{"header", "reduce.cuh"}, {"defines", {"BM"}}};
+  document["sum_order"]["words"] = {{{"word", "plain"}}};
+  document["policy"] = document["preset"] = {{{"expr", "BM > 32"}, {"reason", "small"}}};
   testing::Files files = testing::sample_files();
   files.begin()->second += "#include \"reduce.cuh\"\n";
   files.emplace("../templates/reduce.cuh", "// a kernel");

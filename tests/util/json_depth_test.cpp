@@ -18,6 +18,9 @@ TEST(JsonDepth, TheLimitIsAllowed) {
   EXPECT_FALSE(json_too_deep(nested(kMaxJsonDepth)));
   EXPECT_TRUE(json_too_deep(nested(kMaxJsonDepth + 1)));
   EXPECT_TRUE(json_too_deep(std::string(kMaxJsonDepth + 1, '{')));
+  std::string with_values;
+  for (int i = 0; i <= kMaxJsonDepth; ++i) with_values += "[1, {\"a\": 2}, ";
+  EXPECT_TRUE(json_too_deep(with_values));
 }
 
 TEST(JsonDepth, SiblingsAreNoDepth) {
