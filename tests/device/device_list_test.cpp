@@ -35,6 +35,8 @@ TEST_F(DeviceList, AGpusLimitsAreTheWorkers) {
   EXPECT_TRUE(limits->mig_mode);
   EXPECT_THAT(gpu_limits("/nonexistent/pgtune-worker", "GPU-1").error().text(),
               HasSubstr("cannot read the GPU's limits"));
+  EXPECT_THAT(gpu_processes("/nonexistent/pgtune-worker", "GPU-1").error().text(),
+              HasSubstr("cannot list the processes on GPU GPU-1"));
 }
 
 TEST_F(DeviceList, LimitsWithoutBothFieldsOrOfOtherTypesAreRefused) {

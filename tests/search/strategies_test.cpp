@@ -149,6 +149,10 @@ struct TileSpace {
   }
 };
 
+TEST(Strategies, HaveNamesToChooseFrom) {
+  EXPECT_EQ(strategy_names(), "guided, model, random, stratified or exhaustive");
+}
+
 TEST(Stratified, TakesEverySizeOfTileAsOftenAsAnyOther) {
   const TileSpace test;
   const auto strategy = made("stratified", test.space, 1);
