@@ -68,6 +68,9 @@ TEST(Race, IsSavedAndShown) {
   ASSERT_NE(shown, search.progress.end());
   EXPECT_EQ(shown->contenders, 31);
   EXPECT_EQ(shown->rounds, 16);
+  const auto last = std::next(shown), final = std::next(shown, 2);
+  ASSERT_TRUE(last->phase == Progress::Phase::kRace && final->phase == Progress::Phase::kFinal);
+  EXPECT_NEAR(last->remaining_s.value(), 0.1 * (16 - last->round) + final->remaining_s.value(), 1e-9);
 }
 
 TEST(Race, IsNotNeededForAsManyAsTheFinalTakes) {
