@@ -72,6 +72,7 @@ std::string file_name(const CallableHeader& content) {
 }  // namespace
 
 std::vector<std::pair<std::int64_t, std::int64_t>> faster_ranges(const Family& family) {
+  constexpr std::int64_t kReach = 2;  // a probe tells of M within this factor
   std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
   std::int64_t first_m = family.first_m;
   for (auto probe = family.probes.begin(); probe != family.probes.end(); ++probe) {
@@ -81,8 +82,9 @@ std::vector<std::pair<std::int64_t, std::int64_t>> faster_ranges(const Family& f
             ? family.last_m()
             : static_cast<std::int64_t>(std::sqrt(static_cast<double>(probe->m) * static_cast<double>(next->m)));
     if (probe->family_s < probe->baseline_best_s) {
-      if (ranges.empty() || ranges.back().second + 1 != first_m) ranges.emplace_back(first_m, last_m);
-      ranges.back().second = last_m;
+      const std::int64_t first = std::max(first_m, (probe->m + kReach - 1) / kReach);
+      if (ranges.empty() || ranges.back().second + 1 != first) ranges.emplace_back(first, 0);
+      ranges.back().second = std::min(last_m, kReach * probe->m);
     }
     first_m = last_m + 1;
   }

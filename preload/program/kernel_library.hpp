@@ -18,7 +18,8 @@ namespace pgtune::tool {
 /// content, into the cache. Throws CommandError (environment): no host compiler, and the errors of callable_export().
 [[nodiscard]] std::optional<std::filesystem::path> kernel_library(Context& context, const std::string& database);
 
-/// First and last M of the parts of a family that are faster than cuBLASLt, as the probe nearest to an M was.
+/// First and last M of the parts of a family that are faster than cuBLASLt, as the probe nearest to an M was, which is
+/// within a factor of two.
 [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> faster_ranges(const Family& family);
 
 /// The same of an export in the namespace kServedNamespace, as a library in `folder`.

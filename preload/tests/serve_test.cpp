@@ -138,15 +138,15 @@ TEST_F(Serve, PrefersTheSearchOfTheVeryProblemToAFamily) {
   EXPECT_THAT(served.err, testing::AllOf(HasSubstr("3 of 3 calls."), testing::Not(HasSubstr("by families"))));
 }
 
-TEST(FasterRanges, ReachHalfwayToProbesThatAreSlower) {
+TEST(FasterRanges, ReachAFactorOfTwoAndHalfwayToTheNextProbe) {
   using testing::ElementsAre;
   using testing::Pair;
   Family family;
   family.problem.m = 4096;
-  const auto ranges = [&](const std::vector<double>& cublaslt_s) {
+  const auto ranges = [&](int doublings, const std::vector<double>& cublaslt_s) {  // of M, from 4 on
     family.probes.clear();
     for (const double seconds : cublaslt_s)
-      family.probes.push_back({.m = std::int64_t{4} << (4 * family.probes.size()),
+      family.probes.push_back({.m = std::int64_t{4} << (static_cast<std::size_t>(doublings) * family.probes.size()),
                                .family_s = 1,
                                .best_s = 1,
                                .baseline_first_s = seconds,
@@ -154,11 +154,12 @@ TEST(FasterRanges, ReachHalfwayToProbesThatAreSlower) {
                                .best = {}});
     return faster_ranges(family);
   };
-  EXPECT_THAT(ranges({1.1, 1.1, 1.1}), ElementsAre(Pair(1, 4096)));
-  EXPECT_THAT(ranges({1.1, 0.9, 1.1}), ElementsAre(Pair(1, 16), Pair(257, 4096)));
-  EXPECT_THAT(ranges({0.9, 1.1, 1}), ElementsAre(Pair(17, 256)));
-  EXPECT_THAT(ranges({}), ElementsAre());
-  EXPECT_THAT(ranges({0}), ElementsAre()) << "without a baseline";
+  EXPECT_THAT(ranges(4, {1.1, 1.1, 1.1}), ElementsAre(Pair(2, 8), Pair(32, 128), Pair(512, 2048)));
+  EXPECT_THAT(ranges(1, {1.1, 1.1, 1.1}), ElementsAre(Pair(2, 32)));
+  EXPECT_THAT(ranges(1, {1.1, 0.9, 1.1}), ElementsAre(Pair(2, 5), Pair(12, 32)));
+  EXPECT_THAT(ranges(4, {0.9, 1.1, 1}), ElementsAre(Pair(32, 128)));
+  EXPECT_THAT(ranges(1, {}), ElementsAre());
+  EXPECT_THAT(ranges(1, {0}), ElementsAre()) << "without a baseline";
 }
 
 TEST_F(Serve, PreparesWithoutBreakingACapture) {

@@ -361,6 +361,52 @@ TEST(FamilySearch, SettlesWhereSamplesMeetThePowerCap) {
   EXPECT_EQ(parameter(kernel_at(8), "B"), 3);
 }
 
+/// Kernels of 128 rows take at M below 128 what they take at 128, which their costs do not know, as B is read in any
+/// case.
+TEST(FamilySearch, NoKernelIsChosenByATimeThatWasOnlyExpected) {
+  TestFamily test;
+  test.request.problem.m = 2048;
+  test.request.kernels = 4;
+  test.request.probes = 0;
+  const auto true_s = [](const Variant& variant, std::int64_t m) {
+    return std::max(time_of(variant, m), 4e-6 + 1e-6 * static_cast<double>(parameter(variant, "A")));
+  };
+  test.search.plan = [&](const Variant& variant) {
+    Script script;
+    script.time_s = true_s(variant, test.device->prepare_request.problem.m);
+    return script;
+  };
+  auto device = test.search.device();
+  const auto result = test.run(device);
+  ASSERT_TRUE(result && result->family) << result.error().text();
+  std::int64_t first = 1;
+  for (const FamilyInterval& interval : result->family->intervals) {
+    const Variant& kernel = result->family->kernels.at(static_cast<std::size_t>(interval.kernel)).variant;
+    EXPECT_EQ(interval.basis, FamilyBasis::kMeasured) << first << ".." << interval.last_m;
+    EXPECT_NEAR(interval.time_s, true_s(kernel, interval.last_m), 0.02 * interval.time_s) << interval.last_m;
+    first = interval.last_m + 1;
+  }
+}
+
+TEST(FamilySearch, WhatTouchesTheCapAndLosesNothingByItIsNotCapped) {
+  for (const double slowness : {1.0, 1.1}) {
+    TestFamily test;
+    test.request.probes = 0;
+    auto device = test.search.device();
+    std::set<std::int64_t> settled;
+    device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+      if (request.stage != Stage::kRace) return;
+      if (request.contenders.size() > 1) settled.insert(device.prepare_request.problem.m);
+      for (auto& sample : report.samples) {
+        sample->power_cap_s = sample->time_s;
+        sample->time_s *= slowness;
+      }
+    };
+    ASSERT_TRUE(test.run(device));
+    EXPECT_EQ(settled.empty(), slowness == 1.0);
+  }
+}
+
 TEST(FamilySearch, AProbeBetweenMThatWereSampledAlikeHasNoSteadyRun) {
   for (const bool capped : {false, true}) {
     TestFamily test;
