@@ -9,16 +9,12 @@
 #include <set>
 #include <utility>
 
-#include "tuner/session/expected_search.hpp"
-#include "tuner/session/expected_times.hpp"
 #include "tuner/session/family/classes.hpp"
 #include "tuner/session/family/cover.hpp"
 #include "tuner/session/family/measurements.hpp"
 #include "tuner/session/family/pool.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/session/search_session.hpp"
-#include "tuner/space/enumerate.hpp"
-#include "tuner/space/estimate.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/util/host_limits.hpp"
 #include "tuner/util/parallel.hpp"
@@ -26,37 +22,14 @@
 namespace pgtune::session {
 namespace {
 
-constexpr std::size_t kClassCandidates = 24;  ///< at an anchor
 constexpr double kPoolReach = 0.10;    ///< a variant that is this near the best of an anchor is a candidate everywhere
 constexpr std::size_t kPromising = 3;  ///< of each class, that the model expects to be fastest
 constexpr std::size_t kTriedOfClass = 5;
 constexpr double kClassReach = 0.08;  ///< what is predicted to be this near the best of a class is tried there
-/// Settled beyond as many as there may be kernels.
-constexpr std::size_t kSettledToSpare = 4;
-constexpr std::size_t kSettledAt = 3;  ///< M
-
-Family family_of(const FamilyRequest& request, const SessionOptions& options) {
-  Family family;
-  family.problem = request.problem;
-  family.first_m = request.first_m;
-  family.conditions = options.conditions;
-  return family;
-}
 
 StoreKey key_of(const FamilyRequest& request, const space::TemplateSet& templates, const DeviceInfo& device,
                 const SessionOptions& options) {
   return {request.problem, templates, device, options.conditions, SessionKind::kFamily};
-}
-
-/// Of a probe's plain search. That of a stored answer is taken; another only chooses, because the probe's own rounds
-/// measure what it chose.
-SessionOptions of_probe(const SessionOptions& options) {
-  SessionOptions plain = options;
-  plain.force = false;  // a search of this M counts, whichever command made it
-  plain.only_chooses = true;
-  plain.objective = Objective::kTime;
-  plain.measure_energy = false;
-  return plain;
 }
 
 /// What the probe's rounds measure of a search's ranking: the winner, and the one behind it if that is near.
@@ -68,57 +41,6 @@ std::vector<Variant> nearly_best(const std::vector<RankedVariant>& ranking) {
   }
   if (second != nullptr && second->time_s <= (1 + kConfirmReach) * ranking.front().time_s)
     out.push_back(second->variant);
-  return out;
-}
-
-/// The indices of the least, ascending by value.
-template <typename Values, typename Less>
-std::vector<std::size_t> least(const Values& values, std::size_t most, const Less& less) {
-  std::vector<std::size_t> indices(values.size());
-  for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = i;
-  const auto middle = indices.begin() + static_cast<std::ptrdiff_t>(std::min(most, indices.size()));
-  std::partial_sort(indices.begin(), middle, indices.end(),
-                    [&](std::size_t a, std::size_t b) { return less(values[a], values[b]); });
-  indices.erase(middle, indices.end());
-  return indices;
-}
-
-/// One accumulator takes all products in turn, in whatever kernel: what every M can have.
-bool is_plain(const std::string& order) { return order.starts_with("plain") || order.starts_with("exact"); }
-
-VariantFilter admitted(const FamilyRequest& request, const space::TemplateSet& templates, const DeviceInfo& device) {
-  if (!request.one_order) return {};
-  return [&](const Variant& variant, const Problem& problem) {
-    return is_plain(space::sum_order(templates.of(variant), variant, problem, device).value_or(""));
-  };
-}
-
-/// The admitted variants that are expected to be the fastest for one problem, without measuring it: by the predictor,
-/// or without one the cheapest of each template that has costs.
-Result<std::vector<Variant>> promising(const space::TemplateSet& templates, const Problem& problem,
-                                       const DeviceInfo& device, const SessionOptions& options,
-                                       const VariantFilter& admits, std::size_t most) {
-  std::vector<Variant> out;
-  const auto add = [&](const space::VariantList& list, const auto& values) {
-    const std::size_t end = out.size() + most;
-    for (const std::size_t i : least(values, admits ? values.size() : most, std::less<>())) {
-      if (admits && !admits(list.variants[i], problem)) continue;
-      out.push_back(list.variants[i]);
-      if (out.size() == end) return;
-    }
-  };
-  if (const auto predictor = options.predictor ? options.predictor(problem, device) : nullptr) {
-    TRY_ASSIGN(const auto list, space::legal_variants(templates, problem, device));
-    TRY_ASSIGN(const auto expected, expected_times(*predictor, templates, problem, device, list.variants));
-    add(list, expected.log_times);
-    return out;
-  }
-  for (const space::TemplateDefinition& definition : templates.definitions()) {
-    if (!definition.cost) continue;
-    TRY_ASSIGN(const auto list, space::legal_variants(definition, problem, device));
-    TRY_ASSIGN(const auto costs, space::cost_clocks(definition, list.variants, problem, device));
-    add(list, costs);
-  }
   return out;
 }
 
@@ -477,57 +399,6 @@ class FamilySearch {
 };
 
 }  // namespace
-
-Result<FamilyPlan> plan_family(const FamilyRequest& request, const space::TemplateSet& templates,
-                               const DeviceInfo& device, const SessionOptions& options) {
-  FamilyPlan plan;
-  plan.anchors = anchors(request.first_m, request.problem.m);
-  const Family family = family_of(request, options);
-  const VariantFilter admits = admitted(request, templates, device);
-  std::vector<std::vector<Variant>> candidates;
-  for (const std::int64_t m : plan.anchors) {
-    TRY_ASSIGN(auto own, promising(templates, family.at(m), device, options, admits, kClassCandidates));
-    candidates.push_back(std::move(own));
-  }
-  for (std::size_t i = 1; i < candidates.size(); ++i) {
-    std::vector<Variant> variants = candidates[i - 1];
-    variants.insert(variants.end(), candidates[i].begin(), candidates[i].end());
-    const auto tops = class_tops(plan.anchors[i - 1], plan.anchors[i], [&](std::int64_t m) {
-      return space::variant_facts(templates, variants, family.at(m), device);
-    });
-    // The anchor itself begins a class with the next ones, unless something changes there.
-    plan.tops.insert(plan.tops.end(), tops.begin(), std::prev(tops.end()));
-  }
-  plan.tops.push_back(request.problem.m);
-  return plan;
-}
-
-ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& plan, const SessionOptions& options,
-                               std::size_t compile_workers) {
-  // Of an H200 with 16 cores: means over 1..8192x4096x14336.
-  constexpr double kAnchor_s = 3.5, kBuild_s = 2, kTrial_s = 0.065, kClass_s = 0.45, kSettled_s = 0.55;
-  constexpr double kSettledRounds_s = 14, kShortRounds_s = 2.5;  // of a probe, with its preparation
-  const auto workers = static_cast<double>(std::max<std::size_t>(compile_workers, 1));
-  const auto explored = static_cast<double>(kExplored);
-  const double anchor_s = kAnchor_s + explored * std::max(kTrial_s, kBuild_s / workers);
-  const auto settled = static_cast<double>(kSettledAt * (request.kernels + kSettledToSpare));
-  ExpectedFamily expected;
-  expected.kernels_s = static_cast<double>(plan.anchors.size()) * anchor_s +
-                       static_cast<double>(plan.tops.size()) * kClass_s + settled * kSettled_s;
-  if (request.one_order) {
-    const auto every_m = static_cast<double>(request.problem.m - request.first_m + 1);
-    expected.kernels_s += std::min(kComparing_s, 2 * kComparison_s * every_m);
-  }
-  for (std::size_t i = 0; i < request.probes; ++i) {  // at M that divide the range evenly by their logarithm
-    Problem problem = request.problem;
-    const double share = (static_cast<double>(i) + 0.5) / static_cast<double>(request.probes);
-    const auto first = static_cast<double>(request.first_m);
-    problem.m = static_cast<std::int64_t>(first * std::pow(static_cast<double>(problem.m) / first, share));
-    const ExpectedSearch search = expected_search(problem, of_probe(options), compile_workers);
-    expected.probes_s += search.seconds + (search.sampling == Sampling::kSettled ? kSettledRounds_s : kShortRounds_s);
-  }
-  return expected;
-}
 
 std::optional<Family> stored_family(Store& store, const FamilyRequest& request, const space::TemplateSet& templates,
                                     const DeviceInfo& device, const SessionOptions& options) {

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "tuner/model/family.hpp"
+#include "tuner/session/family/family_plan.hpp"
 #include "tuner/session/pipeline/quarantine.hpp"
 #include "tuner/session/session.hpp"
 #include "tuner/session/store.hpp"
@@ -47,9 +47,6 @@ struct ProbeRequest {
   /// Of the search, for which the device is still prepared; nothing: it is not.
   std::optional<BaselineReport> prepared = {};
 };
-
-/// Which variants of a problem may become kernels; empty: all.
-using VariantFilter = std::function<bool(const Variant& variant, const Problem& problem)>;
 
 class FamilyMeasurements {
  public:

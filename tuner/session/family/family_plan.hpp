@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// What the search of a family will measure, and how long that takes: known before anything is measured.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tuner/model/family.hpp"
+#include "tuner/session/session.hpp"
+#include "tuner/space/template_set.hpp"
+
+namespace pgtune::session {
+
+inline constexpr std::int64_t kExplored = 24;  ///< variants tried at an anchor
+/// Seconds of each probe's plain search, where the user limits nothing: enough for some forty variants, after which
+/// searches on tables lose 0.0 % in the median, and 2.3 in the 90th percentile where the model knows nothing of the
+/// type (docs/results/strategies.csv).
+inline constexpr double kProbeSearch_s = 7;
+
+struct FamilyRequest {
+  Problem problem;  ///< the one with the largest M; leading dimensions do not depend on M
+  std::int64_t first_m = 1;
+  std::size_t kernels = 16;  ///< at most
+  std::size_t probes = 8;
+  /// All kernels add the products of an element in one order: that of one accumulator, by a name that begins with
+  /// "plain" or "exact".
+  bool one_order = false;
+};
+
+/// Which variants of a problem may become kernels; empty: all.
+using VariantFilter = std::function<bool(const Variant& variant, const Problem& problem)>;
+
+/// What will be measured, known beforehand.
+struct FamilyPlan {
+  std::vector<std::int64_t> anchors, tops;  ///< ascending; tops are the last M of each class
+};
+
+/// Settled beyond as many as there may be kernels.
+inline constexpr std::size_t kSettledToSpare = 4;
+inline constexpr std::size_t kSettledAt = 3;  ///< M
+
+/// Anchors; and classes, between two anchors by the variants that are expected to be fastest at one of them: by the
+/// options' predictor, or without one by the costs of each template. Errors: an expression of a template that fails.
+[[nodiscard]] Result<FamilyPlan> plan_family(const FamilyRequest& request, const space::TemplateSet& templates,
+                                             const DeviceInfo& device, const SessionOptions& options);
+
+/// Expected wall time: of measuring the plan, and of the probes.
+struct ExpectedFamily {
+  double kernels_s = 0, probes_s = 0;
+};
+[[nodiscard]] ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& plan,
+                                             const SessionOptions& options, std::size_t compile_workers);
+
+/// The family of a request, without kernels.
+[[nodiscard]] Family family_of(const FamilyRequest& request, const SessionOptions& options);
+
+/// Of a probe's plain search. That of a stored answer is taken; another only chooses, because the probe's own rounds
+/// measure what it chose.
+[[nodiscard]] SessionOptions of_probe(const SessionOptions& options);
+
+/// Whether one accumulator takes all products in turn, in whatever kernel: what every M can have.
+[[nodiscard]] bool is_plain(const std::string& sum_order);
+
+/// What the request admits as kernels.
+[[nodiscard]] VariantFilter admitted(const FamilyRequest& request, const space::TemplateSet& templates,
+                                     const DeviceInfo& device);
+
+/// The admitted variants that are expected to be the fastest for one problem, without measuring it: by the predictor,
+/// or without one the cheapest of each template that has costs. Errors: an expression of a template that fails.
+[[nodiscard]] Result<std::vector<Variant>> promising(const space::TemplateSet& templates, const Problem& problem,
+                                                     const DeviceInfo& device, const SessionOptions& options,
+                                                     const VariantFilter& admits, std::size_t most);
+
+}  // namespace pgtune::session
