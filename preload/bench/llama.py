@@ -6,7 +6,7 @@ WORK is any of
   prompt:N      a prompt of N tokens
   decode:N      one token of each of N sequences, without their earlier tokens, so attention costs nothing
   traffic:N     N steps of a serving engine, which puts prompts and decoded tokens into one batch: half of them have 1 to
-                64 tokens, half 64 to 2048, log-uniform and from a fixed seed; never as a graph
+                64 tokens, half 64 to 2048, log-uniform and from a fixed seed
 """
 import argparse
 import random

@@ -19,7 +19,7 @@ inline void streams() {
   CHECK(gemm.run(o, workspace, kPlenty, stream()) == Status::ok);
 }
 
-/// Kernels are loaded in so many contexts of a device and no more.
+/// A device loads its kernels in at most kMaxContexts contexts.
 inline void contexts() {
   const auto enter = reinterpret_cast<void (*)(int)>(dlsym(fake_library(), "fake_new_context"));
   for (int i = 0; i < detail::kMaxContexts; ++i) {

@@ -16,10 +16,16 @@ namespace {
 constexpr double kSlowedByCap = 0.03;
 /// What was measured tells of M within this factor.
 constexpr std::int64_t kNear = 4;
-/// Times beyond that are taken for so much longer, in favour of what is known.
+/// A time that is predicted from farther away counts as so many times longer: kernels measured nearby come first.
 constexpr double kFarAway = 1.25;
 /// With as many variants measured at a M, the best of them is near the best of all.
 constexpr int kWellKnown = 12;
+
+/// Whether `known` has a M within kNear of `m`.
+bool has_near(const std::map<std::int64_t, double>& known, std::int64_t m) {
+  const auto near = known.lower_bound((m + kNear - 1) / kNear);
+  return near != known.end() && near->first <= kNear * m;
+}
 
 }  // namespace
 
@@ -84,12 +90,7 @@ bool Pool::is_capped(std::int64_t m) const {
   return real(m) * real(m) < real(below->first) * real(above->first) ? below->second : above->second;
 }
 
-bool Pool::is_measured_near(std::size_t index, std::int64_t m) const {
-  const auto& known = measured_[index].cycles;
-  const auto above = known.lower_bound(m);
-  return (above != known.end() && above->first <= kNear * m) ||
-         (above != known.begin() && m <= kNear * std::prev(above)->first);
-}
+bool Pool::is_measured_near(std::size_t index, std::int64_t m) const { return has_near(measured_[index].cycles, m); }
 
 std::optional<Sampling> Pool::sampling(std::int64_t m) const {
   const auto above = capped_.lower_bound(m);
@@ -100,9 +101,7 @@ std::optional<Sampling> Pool::sampling(std::int64_t m) const {
 }
 
 bool Pool::is_settled(std::size_t index, std::int64_t m) const {
-  const auto& known = measured_[index].seconds_of_cycle;
-  const auto near = known.lower_bound((m + kNear - 1) / kNear);
-  return near != known.end() && near->first <= kNear * m;
+  return has_near(measured_[index].seconds_of_cycle, m);
 }
 
 double Pool::least_cycles(std::int64_t m) const {
