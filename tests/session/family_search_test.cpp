@@ -10,6 +10,8 @@
 #include <set>
 
 #include "test_search.hpp"
+#include "tuner/session/family/pool.hpp"
+#include "tuner/space/enumerate.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -386,6 +388,46 @@ TEST(FamilySearch, NoKernelIsChosenByATimeThatWasOnlyExpected) {
     EXPECT_NEAR(interval.time_s, true_s(kernel, interval.last_m), 0.02 * interval.time_s) << interval.last_m;
     first = interval.last_m + 1;
   }
+}
+
+/// Kernels of 128 rows, at costs in proportion to M above that, and what is expected of them at M below.
+TEST(FamilyPool, ExpectsNoLessThanFewerRowsTook) {
+  TestFamily test;
+  const DeviceInfo device = test.search.device().device_info;
+  const space::TemplateSet templates = test.search.definition;
+  Family family;
+  family.problem = test.request.problem;
+  const auto variants = space::legal_variants(templates, family.problem, device).value().variants;
+  std::vector<Variant> large;
+  for (const Variant& variant : variants) {
+    if (parameter(variant, "A") == 8) large.push_back(variant);
+  }
+  ASSERT_GE(large.size(), 2U);
+  ASSERT_GE(variants.size(), 12U);
+  Pool pool(family, templates, device, nullptr);
+  const auto measured = [](const Variant& variant, double us) {
+    return MeasuredM{.tried = {{variant, us * 1e-6, 1e9}}, .settled = {}};
+  };
+  const auto time_us = [&](const Variant& variant, std::int64_t m) { return *pool.time_s(pool.add(variant), m) * 1e6; };
+  pool.take(1024, measured(large[0], 80));
+  EXPECT_NEAR(time_us(large[0], 128), 10, 1e-6) << "by costs alone";
+  pool.take(1, measured(large[0], 15));
+  EXPECT_NEAR(time_us(large[0], 128), 15, 1e-6) << "no less than at 1";
+  EXPECT_NEAR(time_us(large[0], 512), 40, 1e-6);
+  pool.take(1024, measured(large[0], 12));
+  EXPECT_NEAR(time_us(large[0], 128), 12, 1e-6) << "unless a larger M takes less";
+
+  pool.take(512, measured(large[1], 40));
+  EXPECT_TRUE(pool.is_expected(pool.add(large[1]), 128));
+  EXPECT_FALSE(pool.is_expected(pool.add(large[1]), 127)) << "more than a factor of four away";
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_NEAR(time_us(large[1], 128), 10, 1e-6) << "few variants were measured at 8";
+    pool.take(8, measured(variants[static_cast<std::size_t>(i)], 20));
+  }
+  const bool is_one_of_them = std::find(variants.begin(), variants.begin() + 12, large[1]) != variants.begin() + 12;
+  ASSERT_FALSE(is_one_of_them);
+  EXPECT_NEAR(time_us(large[1], 128), 20, 1e-6) << "no less than the best of many at 8";
+  EXPECT_FALSE(pool.is_expected(pool.add(large[1]), 128));
 }
 
 TEST(FamilySearch, WhatTouchesTheCapAndLosesNothingByItIsNotCapped) {
