@@ -65,6 +65,7 @@ int select(const PgtuneProblem* p, int device, void* gemm) noexcept {
   operands.beta = p->adds_c != 0 ? 1.0F : 0.0F;
   exported::Policy policy;
   policy.worst = exported::Match::family;
+  policy.largest_loss = 1e9;  // whatever a family loses to single searches: only parts that beat cuBLASLt are here
   const Status status = exported::Gemm::select(problem, operands, device, policy, *new (gemm) exported::Gemm);
   return status == Status::ok && is_slower(problem, operands, device) ? kPgtuneNoKernel : word(status);
 }

@@ -40,6 +40,7 @@ void add_slot(std::map<Words, RecordedGemm>& gemms, const preload::Slot& slot) {
   gemm.replayed_calls += slot.replayed_calls;
   gemm.served_calls += slot.served_calls;
   gemm.is_of_family |= slot.is_of_family != 0;
+  gemm.workspace_mib = std::max(gemm.workspace_mib, slot.workspace_mib);
   for (std::size_t i = 0; i < gemm.refused_calls.size(); ++i) gemm.refused_calls[i] += slot.refused_calls[i];
   gemm.checked_calls += slot.checked_calls;
   gemm.wrong_calls += slot.wrong_calls;

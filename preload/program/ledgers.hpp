@@ -21,6 +21,7 @@ struct RecordedGemm {
   std::uint64_t captured_calls = 0;  ///< that became part of CUDA graphs
   std::uint64_t replayed_calls = 0;  ///< of these, by launches of graphs that were seen
   std::vector<double> samples_s;     ///< GPU time of single calls
+  std::uint32_t workspace_mib = 0;   ///< that its kernel needs
   std::uint64_t served_calls = 0;    ///< of all calls
   bool is_of_family = false;         ///< the kernel that served them
   std::array<std::uint64_t, preload::kServingRefusals> refused_calls{};  ///< from preload::kFirstOfServing on

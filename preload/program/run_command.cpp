@@ -66,15 +66,15 @@ class RunCommand final : public Command {
     };
     add("--trace", trace_, "FILE", "Write the program's GEMMs as a list for search --shapes, the heaviest first");
     add("--top", top_, "N", "Shapes that the list has at most (default: 200)");
-    app.add_flag("--serve", serve_, "Answer calls of cuBLAS with kernels of the database, where these are faster")
-        .group(group);
+    app.add_flag("--serve", serve_, "Answer calls of cuBLAS with faster kernels of the database").group(group);
     app.add_flag("--compare", compare_, "Run the program without and with --serve in turn, and print what was gained")
         .group(group);
-    add("--rounds", rounds_, "N", "With --compare: runs of each kind, after one that is traced (default: 3)");
-    add("--kernels", kernels_, "LIB", "Serve the library of an earlier run, as its note names it");
+    add("--rounds", rounds_, "N", "With --compare: runs of each kind (default: 3)");
+    add("--kernels", kernels_, "LIB", "Serve the library of an earlier run");
     add("--deny", deny_, "FILE", "Shapes that are left to cuBLAS, as for search --shapes");
     add("--check", check_, "shadow|N",
         "Compare with cuBLAS's results: all calls, and serve none, or the first N of each problem");
+    add("--workspace", workspace_, "MIB", "Memory that pgtune may take for a call's workspace (default: 0)");
     app.add_option("--f32", f32_, "Search (--trace) or serve float32 by these kernels, which are less accurate")
         .option_text("tf32x3|tf32")
         .one_of({"tf32x3", "tf32"})
@@ -88,8 +88,9 @@ class RunCommand final : public Command {
   ExitCode run(Context& context) override {
     if ((trace_.empty() ? 0 : 1) + (serve_ ? 1 : 0) + (compare_ ? 1 : 0) != 1)
       throw CommandError(ErrorKind::kUsage, "give one of --trace FILE, --serve and --compare.");
-    if (!trace_.empty() && !(kernels_.empty() && deny_.empty() && check_.empty()))
-      throw CommandError(ErrorKind::kUsage, "--kernels, --deny and --check go with --serve and --compare.");
+    if (!trace_.empty() && !(kernels_.empty() && deny_.empty() && check_.empty() && workspace_.empty()))
+      throw CommandError(ErrorKind::kUsage,
+                         "--kernels, --deny, --check and --workspace go with --serve and --compare.");
     return serve_ ? serve(context) : compare_ ? compare(context) : trace(context);
   }
 
@@ -169,6 +170,10 @@ class RunCommand final : public Command {
       if (check_ != "shadow") (void)parse_count("--check", check_, 1);
       out[preload::kCheckVariable] = check_;
     }
+    if (!workspace_.empty()) {
+      (void)parse_count("--workspace", workspace_, 1);
+      out[preload::kWorkspaceVariable] = workspace_;
+    }
     if (!f32_.empty()) {
       const SumError error = traits(value_or_throw(parse_dtype(f32_))).error;
       context.terminal().note(fmt::format(
@@ -212,7 +217,7 @@ class RunCommand final : public Command {
   /// See preload::arithmetic_of().
   static bool tf32() { return process_environment("NVIDIA_TF32_OVERRIDE") != "0"; }
 
-  std::string trace_, top_ = "200", rounds_ = "3", kernels_, deny_, check_, f32_, database_;
+  std::string trace_, top_ = "200", rounds_ = "3", kernels_, deny_, check_, workspace_, f32_, database_;
   bool serve_ = false, compare_ = false;
   std::vector<std::string> program_;
 };

@@ -49,10 +49,14 @@ std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32) 
   };
   std::map<Refusal, Sum> refused;
   Sum served, by_families;
+  std::uint32_t most_mib = 0;  // of workspace that was lacking
   for (const RecordedGemm& gemm : recorded.gemms) {
     served.add(gemm, gemm.served_calls);
     if (gemm.is_of_family) by_families.add(gemm, gemm.served_calls);
-    for (const auto& [refusal, calls] : refusals_of(gemm, tf32)) refused[refusal].add(gemm, calls);
+    for (const auto& [refusal, calls] : refusals_of(gemm, tf32)) {
+      refused[refusal].add(gemm, calls);
+      if (refusal == Refusal::kWorkspace) most_mib = std::max(most_mib, gemm.workspace_mib);
+    }
   }
   const auto count = [](std::uint64_t calls) { return count_text(static_cast<std::int64_t>(calls)); };
   const auto percent = [&](const Sum& sum) {
@@ -66,8 +70,10 @@ std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32) 
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second.time_s > b.second.time_s; });
   for (const auto& [refusal, sum] : sorted)
-    lines.push_back(fmt::format("Not served, {}, {} calls: {}.", percent(sum), count(sum.calls),
-                                preload::kRefusalTexts[static_cast<std::size_t>(refusal)]));
+    lines.push_back(fmt::format(
+        "Not served, {}, {} calls: {}{}.", percent(sum), count(sum.calls),
+        preload::kRefusalTexts[static_cast<std::size_t>(refusal)],
+        refusal == Refusal::kWorkspace ? fmt::format(": up to {} MiB. See --workspace", most_mib) : std::string()));
   std::uint64_t checked = 0, keys = 0, wrong = 0;
   for (const RecordedGemm& gemm : recorded.gemms) {
     checked += gemm.checked_calls;

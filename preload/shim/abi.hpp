@@ -15,6 +15,7 @@ using Handle = void*;  ///< cublasHandle_t and cublasLtHandle_t
 using Stream = void*;  ///< cudaStream_t and CUstream
 
 enum Status : int { kSuccess = 0, kNotInitialized = 1, kExecutionFailed = 13 };
+inline constexpr int kOutOfMemory = 2;  ///< CUresult
 enum Operation : int { kOpN = 0, kOpT = 1, kOpC = 2 };
 enum MathMode : int { kPedanticMath = 2, kTf32Math = 3, kEmulatedBf16x9Math = 4, kEmulatedFixedPointMath = 8 };
 
@@ -78,5 +79,17 @@ enum LtLayoutAttribute : int {
   kLtPlaneOffset = 7,
   kLtBatchMode = 8,
 };
+
+/// CUmemPoolProps, of memory on a device.
+struct PoolProperties {
+  int allocation_type = 1;  ///< pinned, as must be
+  int handle_types = 0;
+  int location_type = 1;  ///< a device
+  int device = 0;
+  void* security = nullptr;
+  std::size_t most_bytes = 0;  ///< 0: as many as there are
+  unsigned char rest[56] = {};
+};
+inline constexpr int kPoolReleaseThreshold = 4;  ///< CUmemPool_attribute
 
 }  // namespace pgtune::preload

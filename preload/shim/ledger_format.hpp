@@ -12,7 +12,7 @@ namespace pgtune::preload {
 
 inline constexpr std::uint64_t kLedgerMagic = 0x31'52'45'47'44'45'4C'50U;  // "PLEDGER1"
 inline constexpr std::uint32_t kSlots = 1U << 16U;
-inline constexpr std::uint32_t kSamples = 16;
+inline constexpr std::uint32_t kSamples = 15;
 
 enum SlotState : std::uint32_t { kEmpty, kClaimed, kReady };
 
@@ -33,6 +33,7 @@ struct Slot {
   std::uint64_t captured_calls;  ///< that became part of a CUDA graph
   std::uint64_t replayed_calls;  ///< of these, in graphs that were launched; each launch counts
   float sample_us[kSamples];     ///< GPU time of single calls, launch gaps included
+  std::uint32_t workspace_mib;   ///< that its kernel needs
   std::uint64_t served_calls;
   std::uint32_t refused_calls[kServingRefusals];  ///< by reason, from kFirstOfServing on
   std::uint32_t checked_calls, wrong_calls;       ///< by --check
@@ -52,6 +53,8 @@ inline constexpr const char* kDenyVariable = "PGTUNE_RUN_DENY";
 inline constexpr const char* kCheckVariable = "PGTUNE_RUN_CHECK";
 /// "tf32x3" or "tf32": the kernels that serve strict float32 calls.
 inline constexpr const char* kF32Variable = "PGTUNE_RUN_F32";
+/// MiB of workspace that a call may get from pgtune.
+inline constexpr const char* kWorkspaceVariable = "PGTUNE_RUN_WORKSPACE";
 /// "off": the library forwards everything.
 inline constexpr const char* kRunSwitch = "PGTUNE_RUN";
 

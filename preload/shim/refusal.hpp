@@ -43,7 +43,7 @@ inline constexpr const char* kRefusalTexts[] = {
     "no kernel is tuned for it, or none that is faster than cuBLASLt",
     "denied (--deny)",
     "a pointer is aligned to less than the kernel needs",
-    "the kernel needs a workspace that the program does not give",
+    "the kernel needs more workspace than the program gives",
     "the stream's CUDA context is not the device's primary one",
     "no kernel is tuned for this GPU, or its driver is too old",
     "the environment asks for reproducible or emulated results (CUBLAS_WORKSPACE_CONFIG and others)",

@@ -14,6 +14,7 @@
 #include <initializer_list>
 
 #include "preload/shim/ledger.hpp"
+#include "preload/shim/own_workspace.hpp"
 #include "preload/shim/real.hpp"
 #include "preload/shim/relaxed_capture.hpp"
 
@@ -30,6 +31,7 @@ const char *library_path = nullptr, *deny_path = nullptr;
 std::uint32_t checked_calls = 0;        ///< of each key
 bool shadow = false;                    ///< all calls are checked, and none is served
 bool reproducible = false;              ///< nothing is served
+std::size_t own_bytes = 0;              ///< of workspace that a call may get from pgtune
 Arithmetic for_f32 = Arithmetic::kF32;  ///< what serves float32 calls, by the user's choice
 bool tf32 = true;                       ///< see arithmetic_of()
 
@@ -38,7 +40,6 @@ const PgtuneProblem* denied = nullptr;
 std::size_t denied_count = 0;
 bool loaded = false, tripped = false;
 
-constexpr int kMostDevices = 64;
 /// PgtuneStatus of prepare(), plus 1; 0: not called.
 int prepared[kMostDevices];
 
@@ -49,6 +50,7 @@ struct Decision {
   Arithmetic arithmetic;
   void* gemm;
   std::size_t workspace_bytes;
+  bool own_workspace;  ///< it may be pgtune's own
 };
 Decision* decisions = nullptr;
 bool deciding = false;
@@ -162,7 +164,15 @@ Refusal decide(const Key& key, Decision& decision) {
   }
   decision.workspace_bytes = kernels->workspace_bytes(gemm);
   decision.gemm = gemm;
+  decision.own_workspace =
+      decision.workspace_bytes > 0 && decision.workspace_bytes <= own_bytes && make_workspace_pool(key.device);
   return Refusal::kNone;
+}
+
+/// Rounded up.
+std::uint32_t mib(std::size_t bytes) {
+  constexpr std::size_t kBytes = std::size_t{1} << 20U;
+  return static_cast<std::uint32_t>((bytes + kBytes - 1) / kBytes);
 }
 
 /// Null: there is no memory.
@@ -177,6 +187,7 @@ Decision* decision_of(Slot& slot) {
     const Refusal refusal = decide(slot.key, *decision);
     decision->refusal = static_cast<std::uint8_t>(refusal);
     if (refusal == Refusal::kNone && kernels->is_of_family(decision->gemm) != 0) slot.is_of_family = 1;
+    slot.workspace_mib = mib(decision->workspace_bytes);
     // Another context may be current at the next call.
     __atomic_store_n(&decision->made, refusal != Refusal::kContext, __ATOMIC_RELEASE);
   }
@@ -212,14 +223,22 @@ bool serve(Slot& slot, const Given& given, Check& check, int& status) {
   const auto refusal = static_cast<Refusal>(__atomic_load_n(&decision->refusal, __ATOMIC_RELAXED));
   if (refusal != Refusal::kNone) return refuse(slot, refusal);
   PgtuneOperands operands = given.operands;
+  Workspace workspace = decision->workspace_bytes > 0 ? given.workspace : Workspace{};
+  OwnWorkspace own;
+  // A graph may run beside its stream's later calls, which would get the same memory.
+  if (decision->own_workspace && workspace.bytes < decision->workspace_bytes && !given.captured) {
+    workspace = {own.allocate(slot.key.device, decision->workspace_bytes, given.stream), decision->workspace_bytes};
+    if (workspace.memory == nullptr) {
+      trip("there is no memory for a workspace", kOutOfMemory);
+      return refuse(slot, Refusal::kTripped);
+    }
+  }
   const bool wanted = shadow || __atomic_load_n(&slot.checked_calls, __ATOMIC_RELAXED) < checked_calls;
   if (wanted && !given.captured && begin_check(check, slot, operands, decision->arithmetic, given.stream))
     operands.d = check.scratch;
   else if (shadow)
     return refuse(slot, Refusal::kChecked);
-  const bool needs_workspace = decision->workspace_bytes > 0;
-  const int result = kernels->run(decision->gemm, &operands, needs_workspace ? given.workspace.memory : nullptr,
-                                  needs_workspace ? given.workspace.bytes : 0, given.stream);
+  const int result = kernels->run(decision->gemm, &operands, workspace.memory, workspace.bytes, given.stream);
   if (check.slot != nullptr && (!keep_c(check) || result != kPgtuneOk)) drop_check(check);
   switch (result) {
     case kPgtuneOk:
@@ -268,6 +287,8 @@ void read_serving_environment() {
     shadow = std::strcmp(word, "shadow") == 0;
     checked_calls = static_cast<std::uint32_t>(std::strtoul(word, nullptr, 10));
   }
+  if (const char* const word = std::getenv(kWorkspaceVariable))
+    own_bytes = static_cast<std::size_t>(std::strtoull(word, nullptr, 10)) << 20U;
   if (const char* const word = std::getenv(kF32Variable))
     for_f32 = std::strcmp(word, "tf32") == 0 ? Arithmetic::kTf32 : Arithmetic::kTf32x3;
   const char* const override = std::getenv("NVIDIA_TF32_OVERRIDE");

@@ -4,8 +4,10 @@
 
 #include <cublasLt.h>
 #include <cublas_v2.h>
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <type_traits>
 
 namespace pgtune::preload {
@@ -74,6 +76,12 @@ SAME(kLtDOutScalePointer, CUBLASLT_MATMUL_DESC_D_OUT_SCALE_POINTER);
 SAME(kEmulatedFixedPointMath, CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH);
 SAME(kLtEmulationDescriptor, CUBLASLT_MATMUL_DESC_EMULATION_DESCRIPTOR);
 #endif
+SAME(kPoolReleaseThreshold, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
+SAME(PoolProperties{}.allocation_type, CU_MEM_ALLOCATION_TYPE_PINNED);
+SAME(PoolProperties{}.location_type, CU_MEM_LOCATION_TYPE_DEVICE);
+SAME(sizeof(PoolProperties), sizeof(CUmemPoolProps));
+SAME(offsetof(PoolProperties, device), offsetof(CUmemPoolProps, location.id));
+SAME(offsetof(PoolProperties, most_bytes), offsetof(CUmemPoolProps, maxSize));
 #undef SAME
 
 #define TAKES(name, ...) static_assert(std::is_same_v<decltype(&(name)), cudaError_t (*)(__VA_ARGS__)>)

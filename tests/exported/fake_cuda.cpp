@@ -288,6 +288,27 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
   std::free(reinterpret_cast<void*>(address));
   return CUDA_SUCCESS;
 }
+// Of a pool: addresses that nothing reads.
+CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps*) {
+  *pool = reinterpret_cast<CUmemoryPool>(&fake);
+  return unsafe();
+}
+CUresult cuMemPoolSetAttribute(CUmemoryPool, CUmemPool_attribute, void*) { return CUDA_SUCCESS; }
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool, CUstream) {
+  constexpr CUdeviceptr kPooled = 0x70000000;
+  if (bytes > fake.pool_bytes) return CUDA_ERROR_OUT_OF_MEMORY;
+  *address = kPooled;
+  ++fake.pooled;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemFreeAsync(CUdeviceptr, CUstream) {
+  --fake.pooled;
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
+  *status = fake.capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
 CUresult cuMemsetD8_v2(CUdeviceptr address, unsigned char value, std::size_t count) {
   std::fill_n(reinterpret_cast<unsigned char*>(address), count, value);
   return CUDA_SUCCESS;

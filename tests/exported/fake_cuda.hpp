@@ -17,13 +17,14 @@ struct FakeCuda {
   int init_result = 0, load_result = 0, launch_result = 0, encode_result = 0;  ///< CUresult
   /// A global capture is under way in the calling thread: what loads or creates fails and breaks it.
   bool capturing = false, capture_broken = false;
-  std::string missing;  ///< a kernel that no library has
+  std::size_t pool_bytes = std::size_t{1} << 34;  ///< that one allocation can have
+  std::string missing;                            ///< a kernel that no library has
   std::size_t image_bytes = 0;
   /// Kinds of each kernel's arguments by its name: p pointer, m tensor map, i int32, l int64, f float.
   std::map<std::string, std::string> signatures;
 
   // What was called.
-  std::atomic<int> loads{0}, kernels_loaded{0}, encodes{0}, replacements{0}, launches{0}, memsets{0};
+  std::atomic<int> loads{0}, kernels_loaded{0}, encodes{0}, replacements{0}, launches{0}, memsets{0}, pooled{0};
   std::mutex mutex;
   std::vector<std::string> log;     ///< of launches and memsets
   std::vector<std::string> images;  ///< the first image_bytes of each that was loaded

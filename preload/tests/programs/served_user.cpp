@@ -48,8 +48,9 @@ int lt(void* handle, const Call& c) {
 }
 
 int print(int status) {
-  std::printf("%d %s, %s, %d launches%s\n", status, fake_cublas_called(), fake_cublaslt_called(),
-              fake_cuda()->launches.load(), fake_cuda()->capture_broken ? ", capture broken" : "");
+  std::printf("%d %s, %s, %d launches%s%s\n", status, fake_cublas_called(), fake_cublaslt_called(),
+              fake_cuda()->launches.load(), fake_cuda()->capture_broken ? ", capture broken" : "",
+              fake_cuda()->pooled != 0 ? ", memory kept" : "");
   return std::fflush(stdout);
 }
 
@@ -66,7 +67,7 @@ int main(int, char** arguments) {
   cublasCreate_v2(&handle);
   cublasSetStream_v2(handle, fake_stream(0, how == "other_context"));
   cublasSetWorkspace_v2(handle, at(0x60000000), std::size_t{1} << 34);
-  if (how == "no_workspace") cublasSetStream_v2(handle, fake_stream(0, false));
+  if (how.find("no_workspace") == 0) cublasSetStream_v2(handle, fake_stream(0, false));
   if (how == "alpha") call.alpha = 0.5F;
   if (how == "misaligned") call.a = at(0x10000008);
   // The fake driver computes nothing: a result that is checked keeps the NaN that it began with, as this one does.
@@ -76,7 +77,8 @@ int main(int, char** arguments) {
     call.d = std::malloc(elements(call.m, call.n));
     std::memset(call.d, how == "right" ? 0xFF : 0, elements(call.m, call.n));
   }
-  if (how == "capture") fake_cuda()->capturing = true;
+  if (how == "no_workspace_no_memory") fake_cuda()->pool_bytes = 0;
+  if (how == "capture" || how == "no_workspace_captured") fake_cuda()->capturing = true;
   if (how == "unprepared") fake_cuda()->load_result = 1;
   if (how == "failing" || how == "failing_in_place") fake_cuda()->launch_result = 700;
   if (how == "failing_in_place" || how == "adding") call.beta = 0.5F;
