@@ -213,12 +213,13 @@ class FamilySearch {
 
   /// Kernels and intervals. Each kernel's legality, build and order are then looked at for every M of its intervals;
   /// where they change inside a class, it does not serve that class. What an expected time decided is measured, and
-  /// chosen again.
+  /// chosen again; in the end expected times count as longer.
   Result<void> choose() {
-    constexpr int kMostMeasured = 3;
+    constexpr int kMostMeasured = 5;
     for (int measured = 0;; ++measured) {
       looked_at_.clear();
       Pool::Rows rows = pool_.rows(plan_.tops, true);
+      if (measured == kMostMeasured) distrust_expected(rows);
       TRY_ASSIGN(auto chosen, choose_rows(rows));
       while (drop_changing(rows, chosen.intervals)) {
         TRY_ASSIGN(chosen, choose_rows(rows));
@@ -233,18 +234,27 @@ class FamilySearch {
     }
   }
 
-  /// Times the kernels in the first and last classes of their intervals, where they were not; false: there were none.
+  void distrust_expected(Pool::Rows& rows) const {
+    constexpr double kLonger = 1.25;
+    for (std::size_t row = 0; row < rows.times.size(); ++row) {
+      const auto& known = pool_.measured(rows.variants[row]).cycles;
+      for (std::size_t i = 0; i < plan_.tops.size(); ++i) {
+        if (rows.times[row][i] && !known.contains(plan_.tops[i])) *rows.times[row][i] *= kLonger;
+      }
+    }
+  }
+
+  /// Times the kernels in all classes of their intervals, where they were not; false: there were none.
   Result<bool> measure_chosen(const Pool::Rows& rows, const std::vector<CoverInterval>& intervals) {
     std::map<std::int64_t, std::vector<Variant>> wanted;
-    std::size_t first = 0;
+    std::size_t of_class = 0;
     for (const CoverInterval& interval : intervals) {
       const std::size_t index = rows.variants[interval.kernel];
-      for (const std::size_t of_class : std::set{first, interval.last_class}) {
+      for (; of_class <= interval.last_class; ++of_class) {
         const std::int64_t m = plan_.tops[of_class];
         if (!pool_.measured(index).cycles.contains(m) && tried_.emplace(index, m).second)
           wanted[m].push_back(pool_.variant(index));
       }
-      first = interval.last_class + 1;
     }
     std::size_t number = 0;
     for (const auto& [m, variants] : wanted) {
