@@ -220,7 +220,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM) gemm_wgmma(
     produce_by_copies(SWAP_AB ? of_b : of_a, SWAP_AB ? of_a : of_b, sizes, at, stages, full, empty);
 #else
     if (threadIdx.x == kConsumers * 128)
-      produce(map_left, map_right, at, right_origin, stages, full, empty, tile_rank());
+      produce(map_left, map_right, sizes, at, right_origin, stages, full, empty, tile_rank());
 #endif
   } else {
     start(true);

@@ -156,7 +156,9 @@ const std::vector<const char*> kSwappedRows{"SWAP_AB=1,BN=96,STAGES=16",
                                             "SWAP_AB=1,BN=96,STAGES=16,DECOMPOSITION=stream_k,CLUSTER_M=2",
                                             "SWAP_AB=1,BM=64,BN=96,WARPGROUPS_M=1,STAGES=16,CLUSTER_K=2",
                                             "SWAP_AB=1,BM=64,BN=208,WARPGROUPS_M=1,STAGES=16,CLUSTER_M=4",
-                                            "SWAP_AB=1,BN=208,STAGES=16,DECOMPOSITION=stream_k"};
+                                            "SWAP_AB=1,BN=208,STAGES=16,DECOMPOSITION=stream_k",
+                                            "SWAP_AB=1,BN=112,STAGES=16,SCHEDULE=pingpong,WARPGROUPS_M=1",
+                                            "SWAP_AB=1,BM=192,BN=176,STAGES=16,WARPGROUPS_M=3,CLUSTER_M=2"};
 
 const std::vector<const char*> kManySharers{
     "BM=64,BN=64,WARPGROUPS_M=1,STAGES=16,DECOMPOSITION=split_k,SPLIT_K=32",

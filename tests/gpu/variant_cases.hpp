@@ -47,7 +47,7 @@ extern const std::vector<const char*> kCopyingProducers;
 /// CTAs that share a tile along K and finish 24, 40, 56 or 24 columns of it each.
 extern const std::vector<const char*> kOddSlices;
 
-/// More than 64 rows of D in one tile of a product whose operands are swapped.
+/// More than 64 rows of D in the tiles of a product whose operands are swapped.
 extern const std::vector<const char*> kSwappedRows;
 
 /// So many CTAs that a few tiles occupy every multiprocessor; 1 to 16 of them finish a slice of 8 columns or more.

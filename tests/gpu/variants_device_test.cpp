@@ -232,8 +232,9 @@ TEST_P(VariantsOnDevice, AreRightWhereMoreRowsAreSwapped) {
   if (definition_.name != "gemm_wgmma") GTEST_SKIP() << "swaps no operands, or those of few rows alone";
   std::vector<Problem> problems;
   for (const Problem& types : types_of(definition_)) {
-    for (const auto& [shape, layout] : {std::pair{"88x1296x2080", "nt"}, std::pair{"91x1296x2080", "nt"},
-                                        std::pair{"200x1296x2080", "nn"}, std::pair{"96x1299x2080", "tn"}}) {
+    for (const auto& [shape, layout] :
+         {std::pair{"88x1296x2080", "nt"}, std::pair{"91x1296x2080", "nt"}, std::pair{"200x1296x2080", "nn"},
+          std::pair{"331x1296x2080", "nt"}, std::pair{"96x1299x2080", "tn"}}) {
       Problem problem = problem_of(shape, layout);
       problem.beta = -2;
       problems.push_back(with_types(problem, types));

@@ -54,14 +54,20 @@ struct WgmmaOperand {
     return byte / kSpan * kPanelBytes + line * kSpan + ((in_panel / 16 ^ exchanged(line)) << 4) + in_panel % 16;
   }
 
-  /// One thread issues the TMA loads of the tile. Where kSharers CTAs of the cluster want the same tile, each loads its
-  /// `share` and multicasts it to all CTAs of `mask`.
+  /// Lines of a panel that are loaded of an operand with `extent` rows or columns: TMA fills lines that lie outside
+  /// with zeros, which takes about twice as long as to load them, and nobody needs them where the tile is the only one.
+  template <int kSharers>
+  static __device__ __forceinline__ int loaded_lines(int extent) {
+    return kMnMajor ? kLines : min(kLines, (extent + 8 * kSharers - 1) / (8 * kSharers) * (8 * kSharers));
+  }
+
+  /// One thread issues the TMA loads of the tile, of which `lines` are loaded. Where kSharers CTAs of the cluster want
+  /// the same tile, each loads its `share` and multicasts it to all CTAs of `mask`.
   template <int kSharers, bool kHinted>
-  static __device__ __forceinline__ void load(unsigned to, const TensorMap& map, int outer, int k, int batch,
+  static __device__ __forceinline__ void load(unsigned to, const TensorMap& map, int lines, int outer, int k, int batch,
                                               unsigned barrier, int share, unsigned mask, unsigned long long policy) {
-    constexpr int kShareLines = kLines / kSharers;
-    static_assert(kLines % kSharers == 0 && kShareLines * kSpan % 128 == 0, "shares must be whole");
-    const int first = share * kShareLines;
+    static_assert(kLines % kSharers == 0 && kLines / kSharers * kSpan % 128 == 0, "shares must be whole");
+    const int first = lines / kSharers * share;
 #pragma unroll
     for (int panel = 0; panel < kPanels; ++panel) {
       const int x = (kMnMajor ? outer : k) + panel * kAcross, y = (kMnMajor ? k : outer) + first;

@@ -17,8 +17,9 @@ constexpr bool kOverlapsLaunchBefore = DEPENDENT_LAUNCH && !PREPARES;
 
 /// Issues the loads of all work tiles of a CTA, of which `at` is the first. Operands in parts are batches of PARTS
 /// matrices.
-__device__ __forceinline__ void produce(const TensorMap& map_left, const TensorMap& map_right, TileScheduler& at,
-                                        int right_origin, unsigned stages, unsigned full, unsigned empty, int rank) {
+__device__ __forceinline__ void produce(const TensorMap& map_left, const TensorMap& map_right, const Sizes& sizes,
+                                        TileScheduler& at, int right_origin, unsigned stages, unsigned full,
+                                        unsigned empty, int rank) {
   // CTAs with the same rows share the left tile, those with the same columns share the right one.
   const int rank_m = rank % CLUSTER_M, rank_n = rank / CLUSTER_M;
   unsigned mask_left = 0, mask_right = 0;
@@ -27,15 +28,20 @@ __device__ __forceinline__ void produce(const TensorMap& map_left, const TensorM
 #pragma unroll
   for (int i = 0; i < CLUSTER_M; ++i) mask_right |= 1u << (i + rank_n * CLUSTER_M);
 
+  const int left_lines = Left::loaded_lines<CLUSTER_N>(sizes.rows);
+  const int right_lines = Right::loaded_lines<CLUSTER_M>(sizes.columns);
+  const unsigned bytes = PARTS * (left_lines * Left::kPanels * LEFT_SPAN + right_lines * Right::kPanels * RIGHT_SPAN);
+
   const auto load_left = [&](int index, const TileCoord& tile, int block, int part) {
     Left::load<CLUSTER_N, LEFT_CACHE_HINT != LABEL_evict_normal>(
-        stages + kStageBytes * index + part * Left::kBytes, map_left, tile.row, block * kBlockK,
+        stages + kStageBytes * index + part * Left::kBytes, map_left, left_lines, tile.row, block * kBlockK,
         tile.batch * PARTS + part, full + 8 * index, rank_n, mask_left, policy(LEFT_CACHE_HINT));
   };
   const auto load_right = [&](int index, const TileCoord& tile, int block, int part) {
     Right::load<CLUSTER_M, RIGHT_CACHE_HINT != LABEL_evict_normal>(
-        stages + kStageBytes * index + kLeftBytes + part * Right::kBytes, map_right, right_origin + tile.column,
-        block * kBlockK, tile.batch * PARTS + part, full + 8 * index, rank_m, mask_right, policy(RIGHT_CACHE_HINT));
+        stages + kStageBytes * index + kLeftBytes + part * Right::kBytes, map_right, right_lines,
+        right_origin + tile.column, block * kBlockK, tile.batch * PARTS + part, full + 8 * index, rank_m, mask_right,
+        policy(RIGHT_CACHE_HINT));
   };
 
   PipelineState<STAGES> to{0, 1};
@@ -44,7 +50,7 @@ __device__ __forceinline__ void produce(const TensorMap& map_left, const TensorM
     griddepcontrol_launch_dependents();
     if (at.valid) loaded = min(at.work_tile.blocks(), STAGES);
     for (int i = 0; i < loaded; ++i) {
-      mbarrier_arrive_expect_tx(full + 8 * i, kStageBytes);
+      mbarrier_arrive_expect_tx(full + 8 * i, bytes);
       const int block = at.work_tile.first + i * kBlockStride;
       SWAP_AB ? load_left(i, at.tile, block, 0) : load_right(i, at.tile, block, 0);
     }
@@ -63,7 +69,7 @@ __device__ __forceinline__ void produce(const TensorMap& map_left, const TensorM
 #pragma unroll 1
     for (int block = work_tile.first + loaded * kBlockStride; block < work_tile.last; block += kBlockStride) {
       mbarrier_wait(empty + 8 * to.stage, to.parity);
-      mbarrier_arrive_expect_tx(full + 8 * to.stage, kStageBytes);
+      mbarrier_arrive_expect_tx(full + 8 * to.stage, bytes);
 #pragma unroll
       for (int part = 0; part < PARTS; ++part) {
         load_left(to.stage, tile, block, part);
