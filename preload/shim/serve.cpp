@@ -288,7 +288,7 @@ void read_serving_environment() {
     checked_calls = static_cast<std::uint32_t>(std::strtoul(word, nullptr, 10));
   }
   if (const char* const word = std::getenv(kWorkspaceVariable))
-    own_bytes = static_cast<std::size_t>(std::strtoull(word, nullptr, 10)) << 20U;
+    own_bytes = static_cast<std::size_t>(std::strtoul(word, nullptr, 10)) << 20U;
   if (const char* const word = std::getenv(kF32Variable))
     for_f32 = std::strcmp(word, "tf32") == 0 ? Arithmetic::kTf32 : Arithmetic::kTf32x3;
   const char* const override = std::getenv("NVIDIA_TF32_OVERRIDE");

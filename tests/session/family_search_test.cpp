@@ -363,6 +363,36 @@ TEST(FamilySearch, SettlesWhereSamplesMeetThePowerCap) {
   EXPECT_EQ(parameter(kernel_at(8), "B"), 3);
 }
 
+/// A = 8 is legal only where nothing is settled at first, takes half as long as the others, and is slowed like them.
+TEST(FamilySearch, AKernelOfACappedRangeNeedsNotBeLegalWhereOthersAreSettled) {
+  TestFamily test;
+  test.request.problem.m = 1024;
+  test.request.probes = 0;
+  test.search.definition.legality.push_back(
+      {space::Expression::parse("A != 8 || M > 300 && M < 500").value(), "a test"});
+  test.search.plan = [&](const Variant& variant) {
+    Script script;
+    script.time_s = time_of(variant, test.device->prepare_request.problem.m) * (parameter(variant, "A") == 8 ? 0.5 : 1);
+    return script;
+  };
+  auto device = test.search.device();
+  device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    if (request.stage != Stage::kRace) return;
+    for (auto& sample : report.samples) {
+      if (!sample) continue;
+      sample->power_cap_s = sample->time_s;
+      sample->time_s *= 1.2;
+    }
+  };
+  const auto result = test.run(device);
+  ASSERT_TRUE(result && result->family) << result.error().text();
+  const Family& family = *result->family;
+  for (const std::int64_t m : {330, 400, 440}) {
+    const Variant& kernel = family.kernels.at(static_cast<std::size_t>(family.interval_of(m).kernel)).variant;
+    EXPECT_EQ(parameter(kernel, "A"), 8) << m;
+  }
+}
+
 /// Kernels of 128 rows take at M below 128 what they take at 128, which their costs do not know, as B is read in any
 /// case.
 TEST(FamilySearch, NoKernelIsChosenByATimeThatWasOnlyExpected) {

@@ -19,7 +19,7 @@ TEST_F(FamilyCommand, PrintsIntervalsKernelsAndLoss) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("1..96x256x256 f32 nn on Fake GPU: "), HasSubstr("kernel"), HasSubstr("..96 "),
-                    HasSubstr("\nk1        tiny BM="), HasSubstr("probe M"), HasSubstr("\nloss      median "),
+                    HasSubstr("\nk1        tiny B"), HasSubstr("probe M"), HasSubstr("\nloss      median "),
                     HasSubstr("against a search of that M alone"), HasSubstr(" times cuBLASLt's first choice")));
   EXPECT_THAT(result.err, AllOf(HasSubstr("time      about "), HasSubstr(" for the kernels, "), HasSubstr("2 probes")));
   expect_80_columns(result.out);

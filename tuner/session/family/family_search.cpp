@@ -244,27 +244,41 @@ class FamilySearch {
     }
   }
 
-  /// Times the kernels in all classes of their intervals, where they were not; false: there were none.
+  using VariantsAtM = std::map<std::int64_t, std::vector<Variant>>;
+
+  /// Times the kernels in all classes of their intervals, where they were not, and settles them at the last one, if
+  /// that is at the power cap and they were not settled near it; false: there were none.
   Result<bool> measure_chosen(const Pool::Rows& rows, const std::vector<CoverInterval>& intervals) {
-    std::map<std::int64_t, std::vector<Variant>> wanted;
+    VariantsAtM timed, settled;
     std::size_t of_class = 0;
     for (const CoverInterval& interval : intervals) {
       const std::size_t index = rows.variants[interval.kernel];
+      const std::int64_t last_m = plan_.tops[interval.last_class];
       for (; of_class <= interval.last_class; ++of_class) {
         const std::int64_t m = plan_.tops[of_class];
         if (!pool_.measured(index).cycles.contains(m) && tried_.emplace(index, m).second)
-          wanted[m].push_back(pool_.variant(index));
+          timed[m].push_back(pool_.variant(index));
       }
+      if (pool_.is_capped(last_m) && !pool_.is_settled(index, last_m) && settled_.emplace(index, last_m).second)
+        settled[last_m].push_back(pool_.variant(index));
     }
-    std::size_t number = 0;
+    const std::size_t number = timed.size() + settled.size();
+    TRY(measure_at(timed, "expected time", 0, number, &FamilyMeasurements::screen));
+    TRY(measure_at(settled, "expected time", timed.size(), number, &FamilyMeasurements::settle));
+    return number > 0;
+  }
+
+  /// The variants at each M, which are the `first` and further ones of `number` steps of this kind.
+  Result<void> measure_at(const VariantsAtM& wanted, const char* kind, std::size_t first, std::size_t number,
+                          Result<MeasuredM> (FamilyMeasurements::*measure)(std::int64_t, const std::vector<Variant>&)) {
     for (const auto& [m, variants] : wanted) {
-      if (stop_) break;
-      part_ = fmt::format("expected time {} of {}", ++number, wanted.size());
-      TRY_ASSIGN(const auto measured, measurements_.screen(m, variants));
+      if (stop_) return {};
+      part_ = fmt::format("{} {} of {}", kind, ++first, number);
+      TRY_ASSIGN(const auto measured, (measurements_.*measure)(m, variants));
       used_.insert(m);
       pool_.take(m, measured);
     }
-    return !wanted.empty();
+    return {};
   }
 
   struct Chosen {
@@ -403,9 +417,10 @@ class FamilySearch {
   VariantFilter admits_;
   FamilyPlan plan_;
   std::map<std::int64_t, std::vector<std::size_t>> promising_;  ///< by class: into the pool
-  std::set<std::pair<std::size_t, std::int64_t>> tried_;        ///< of the pool, at M: chosen by expected times
-  std::set<std::pair<std::size_t, std::size_t>> looked_at_;     ///< rows and classes that drop_changing() knows
-  std::set<std::int64_t> used_;                                 ///< M that were measured to choose kernels
+  /// Of the pool, at M: what measure_chosen() timed and settled.
+  std::set<std::pair<std::size_t, std::int64_t>> tried_, settled_;
+  std::set<std::pair<std::size_t, std::size_t>> looked_at_;  ///< rows and classes that drop_changing() knows
+  std::set<std::int64_t> used_;                              ///< M that were measured to choose kernels
 };
 
 }  // namespace

@@ -18,6 +18,8 @@ constexpr double kSlowedByCap = 0.03;
 constexpr std::int64_t kNear = 4;
 /// A time that is predicted from farther away counts as so many times longer: kernels measured nearby come first.
 constexpr double kFarAway = 1.25;
+/// And one at the power cap of a variant that was not settled near there.
+constexpr double kUnsettled = 1.05;
 /// With as many variants measured at a M, the best of them is near the best of all.
 constexpr int kWellKnown = 12;
 
@@ -51,14 +53,18 @@ void Pool::take(std::int64_t m, const MeasuredM& measured) {
     ++number;
   }
   for (const Settled& one : measured.settled) {
+    const auto& short_s = measured_[add(one.variant)].time_s;
+    const auto known = short_s.find(m);
+    // A launch that waits for memory may touch the cap and lose nothing by it.
+    const bool slowed = known != short_s.end() && one.capped && one.time_s > (1 + kSlowedByCap) * known->second;
+    capped_[m] = capped_[m] || slowed;
+  }
+  for (const Settled& one : measured.settled) {
     Measured& own = measured_[add(one.variant)];
     const auto cycles = own.cycles.find(m);
     if (cycles == own.cycles.end()) continue;
-    // A launch that waits for memory may touch the cap and lose nothing by it.
-    const bool slowed = one.capped && one.time_s > (1 + kSlowedByCap) * own.time_s.at(m);
-    capped_[m] = capped_[m] || slowed;
     const double seconds = one.time_s / cycles->second;
-    if (slowed) own.seconds_of_cycle[m] = seconds;
+    if (capped_[m]) own.seconds_of_cycle[m] = seconds;
     auto& [sum, number] = usual_[m];
     sum += seconds;
     ++number;
@@ -176,7 +182,7 @@ double Pool::expected_slowness(std::size_t index, std::int64_t m) {
   return known[index];
 }
 
-Pool::Rows Pool::rows(const std::vector<std::int64_t>& tops, bool settled_alone) {
+Pool::Rows Pool::rows(const std::vector<std::int64_t>& tops, bool doubts_unsettled) {
   struct Row {
     std::vector<std::optional<double>> times;
     std::vector<bool> serves, measured;
@@ -192,9 +198,10 @@ Pool::Rows Pool::rows(const std::vector<std::int64_t>& tops, bool settled_alone)
       row.measured.resize(tops.size());
       row.serves[i] = true;
       row.measured[i] = measured_[index].cycles.contains(tops[i]);
-      if (settled_alone && is_capped(tops[i]) && !is_settled(index, tops[i])) continue;
       row.times[i] = time_s(index, tops[i]);
-      if (row.times[i] && !is_measured_near(index, tops[i])) *row.times[i] *= kFarAway;
+      if (!row.times[i]) continue;
+      if (!is_measured_near(index, tops[i])) *row.times[i] *= kFarAway;
+      if (doubts_unsettled && is_capped(tops[i]) && !is_settled(index, tops[i])) *row.times[i] *= kUnsettled;
     }
     for (auto& [build, row] : by_build) {
       bound_by_larger_classes(row.times, row.serves, row.measured);

@@ -59,9 +59,9 @@ class Pool {
     std::vector<std::string> orders;    ///< space::sum_order(), beside the table
     TimeTable times;
   };
-  /// At the last M of each class. With `settled_alone`, a variant serves only those classes at the power cap near which
-  /// it was settled.
-  [[nodiscard]] Rows rows(const std::vector<std::int64_t>& tops, bool settled_alone);
+  /// At the last M of each class. With `doubts_unsettled`, a variant that was not settled near a class at the power cap
+  /// counts as a twentieth longer there.
+  [[nodiscard]] Rows rows(const std::vector<std::int64_t>& tops, bool doubts_unsettled);
 
  private:
   /// Of the best at any M up to `m` where many were measured; 0 if there is none.
