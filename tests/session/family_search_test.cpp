@@ -9,7 +9,7 @@
 #include <cmath>
 #include <set>
 
-#include "test_search.hpp"
+#include "test_family.hpp"
 #include "tuner/session/family/pool.hpp"
 #include "tuner/space/enumerate.hpp"
 
@@ -18,49 +18,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Tiles of 16 * A rows.
-space::TemplateDefinition tiled_template() {
-  space::TemplateDefinition definition = test_template({"M <= 2048 || A > 2"});
-  const auto expression = [](const char* text) { return space::Expression::parse(text).value(); };
-  definition.cost = space::CostModel{{}, expression("100 * ceil_div(M, 16 * A) * (A + 2) * (B == 3 ? 10 : 11)")};
-  return definition;
-}
-
-/// As the cost says; B = 3 is 10 % faster than the others.
-double time_of(const Variant& variant, std::int64_t m) {
-  const std::int64_t a = parameter(variant, "A");
-  return 1e-6 * static_cast<double>((m + 16 * a - 1) / (16 * a) * (a + 2)) * (parameter(variant, "B") == 3 ? 1 : 1.1);
-}
-
 /// A probe's own rounds have the baseline beside the variants.
 bool is_final_of_search(const protocol::RoundRequest& request) {
   return std::all_of(request.contenders.begin(), request.contenders.end(),
                      [](const auto& contender) { return std::holds_alternative<protocol::BuiltVariant>(contender); });
 }
-
-struct TestFamily {
-  TestSearch search;
-  FamilyRequest request;
-  FakeDevice* device = nullptr;
-
-  TestFamily() {
-    search.definition = tiled_template();
-    request.problem = parse_shape("4096x256x256").and_then(with_default_strides).value();
-    request.kernels = 8;
-    request.probes = 3;
-    search.plan = [this](const Variant& variant) {
-      Script script;
-      script.time_s = time_of(variant, device->prepare_request.problem.m);
-      return script;
-    };
-  }
-  Result<FamilyResult> run(FakeDevice& on) {
-    device = &on;
-    return run_family_search(
-        request, search.definition, on, search.store, search.options, search.stop,
-        [this](const Progress& update) { search.progress.push_back(update); }, search.clock(on));
-  }
-};
 
 TEST(FamilySearch, CoversItsRangeWithGoodKernels) {
   TestFamily test;
@@ -330,174 +292,6 @@ TEST(FamilySearch, ResumesWithoutMeasuringAgain) {
   ASSERT_TRUE(resumed && resumed->family);
   EXPECT_EQ(resumed->family->kernels, expected->family->kernels);
   EXPECT_LT(second.trials.size(), whole.trials.size() - 100);
-}
-
-TEST(FamilySearch, SettlesWhereSamplesMeetThePowerCap) {
-  TestFamily test;
-  test.request.probes = 0;
-  auto device = test.search.device();
-  std::set<std::size_t> contenders;
-  std::set<std::int64_t> settled_alone;
-  device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-    if (request.stage != Stage::kRace) return;
-    contenders.insert(request.contenders.size());
-    if (request.contenders.size() == 1) settled_alone.insert(device.prepare_request.problem.m);
-    EXPECT_GT(request.settle_s, 0);
-    if (request.contenders.empty() || device.prepare_request.problem.m < 100) return;
-    for (std::size_t i = 0; i < report.samples.size(); ++i) {
-      if (!report.samples[i]) continue;
-      // B = 3 needs fewer cycles than B = 2 and more power: at the cap its clock is lower, and it takes longer.
-      const auto& built = std::get<protocol::BuiltVariant>(request.contenders[i]);
-      report.samples[i]->power_cap_s = report.samples[i]->time_s;
-      if (parameter(built.variant, "B") == 3) report.samples[i]->time_s *= 1.3;
-    }
-  };
-  const auto result = test.run(device);
-  ASSERT_TRUE(result) << result.error().text();
-  ASSERT_TRUE(result->family);
-  EXPECT_EQ(settled_alone, (std::set<std::int64_t>{1, 8, 64, 256})) << "above the first that met the cap all do";
-  EXPECT_GT(*contenders.rbegin(), 2U);
-  const auto kernel_at = [&](std::int64_t m) {
-    return result->family->kernels.at(static_cast<std::size_t>(result->family->interval_of(m).kernel)).variant;
-  };
-  EXPECT_EQ(parameter(kernel_at(8), "B"), 3);
-}
-
-/// A = 8 is legal only where nothing is settled at first, takes half as long as the others, and is slowed like them.
-TEST(FamilySearch, AKernelOfACappedRangeNeedsNotBeLegalWhereOthersAreSettled) {
-  TestFamily test;
-  test.request.problem.m = 1024;
-  test.request.probes = 0;
-  test.search.definition.legality.push_back(
-      {space::Expression::parse("A != 8 || M > 300 && M < 500").value(), "a test"});
-  test.search.plan = [&](const Variant& variant) {
-    Script script;
-    script.time_s = time_of(variant, test.device->prepare_request.problem.m) * (parameter(variant, "A") == 8 ? 0.5 : 1);
-    return script;
-  };
-  auto device = test.search.device();
-  device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-    if (request.stage != Stage::kRace) return;
-    for (auto& sample : report.samples) {
-      if (!sample) continue;
-      sample->power_cap_s = sample->time_s;
-      sample->time_s *= 1.2;
-    }
-  };
-  const auto result = test.run(device);
-  ASSERT_TRUE(result && result->family) << result.error().text();
-  const Family& family = *result->family;
-  for (const std::int64_t m : {330, 400, 440}) {
-    const Variant& kernel = family.kernels.at(static_cast<std::size_t>(family.interval_of(m).kernel)).variant;
-    EXPECT_EQ(parameter(kernel, "A"), 8) << m;
-  }
-}
-
-/// Kernels of 128 rows take at M below 128 what they take at 128, which their costs do not know, as B is read in any
-/// case.
-TEST(FamilySearch, NoKernelIsChosenByATimeThatWasOnlyExpected) {
-  TestFamily test;
-  test.request.problem.m = 2048;
-  test.request.kernels = 4;
-  test.request.probes = 0;
-  const auto true_s = [](const Variant& variant, std::int64_t m) {
-    return std::max(time_of(variant, m), 4e-6 + 1e-6 * static_cast<double>(parameter(variant, "A")));
-  };
-  test.search.plan = [&](const Variant& variant) {
-    Script script;
-    script.time_s = true_s(variant, test.device->prepare_request.problem.m);
-    return script;
-  };
-  auto device = test.search.device();
-  const auto result = test.run(device);
-  ASSERT_TRUE(result && result->family) << result.error().text();
-  std::int64_t first = 1;
-  for (const FamilyInterval& interval : result->family->intervals) {
-    const Variant& kernel = result->family->kernels.at(static_cast<std::size_t>(interval.kernel)).variant;
-    EXPECT_EQ(interval.basis, FamilyBasis::kMeasured) << first << ".." << interval.last_m;
-    EXPECT_NEAR(interval.time_s, true_s(kernel, interval.last_m), 0.02 * interval.time_s) << interval.last_m;
-    first = interval.last_m + 1;
-  }
-}
-
-/// Kernels of 128 rows, at costs in proportion to M above that, and what is expected of them at M below.
-TEST(FamilyPool, ExpectsNoLessThanFewerRowsTook) {
-  TestFamily test;
-  const DeviceInfo device = test.search.device().device_info;
-  const space::TemplateSet templates = test.search.definition;
-  Family family;
-  family.problem = test.request.problem;
-  const auto variants = space::legal_variants(templates, family.problem, device).value().variants;
-  std::vector<Variant> large;
-  for (const Variant& variant : variants) {
-    if (parameter(variant, "A") == 8) large.push_back(variant);
-  }
-  ASSERT_GE(large.size(), 2U);
-  ASSERT_GE(variants.size(), 12U);
-  Pool pool(family, templates, device, nullptr);
-  const auto measured = [](const Variant& variant, double us) {
-    return MeasuredM{.tried = {{variant, us * 1e-6, 1e9}}, .settled = {}};
-  };
-  const auto time_us = [&](const Variant& variant, std::int64_t m) { return *pool.time_s(pool.add(variant), m) * 1e6; };
-  pool.take(1024, measured(large[0], 80));
-  EXPECT_NEAR(time_us(large[0], 128), 10, 1e-6) << "by costs alone";
-  pool.take(1, measured(large[0], 15));
-  EXPECT_NEAR(time_us(large[0], 128), 15, 1e-6) << "no less than at 1";
-  EXPECT_NEAR(time_us(large[0], 512), 40, 1e-6);
-  pool.take(1024, measured(large[0], 12));
-  EXPECT_NEAR(time_us(large[0], 128), 12, 1e-6) << "unless a larger M takes less";
-
-  pool.take(512, measured(large[1], 40));
-  EXPECT_TRUE(pool.is_expected(pool.add(large[1]), 128));
-  EXPECT_FALSE(pool.is_expected(pool.add(large[1]), 127)) << "more than a factor of four away";
-  for (int i = 0; i < 12; ++i) {
-    EXPECT_NEAR(time_us(large[1], 128), 10, 1e-6) << "few variants were measured at 8";
-    pool.take(8, measured(variants[static_cast<std::size_t>(i)], 20));
-  }
-  const bool is_one_of_them = std::find(variants.begin(), variants.begin() + 12, large[1]) != variants.begin() + 12;
-  ASSERT_FALSE(is_one_of_them);
-  EXPECT_NEAR(time_us(large[1], 128), 20, 1e-6) << "no less than the best of many at 8";
-  EXPECT_FALSE(pool.is_expected(pool.add(large[1]), 128));
-}
-
-TEST(FamilySearch, WhatTouchesTheCapAndLosesNothingByItIsNotCapped) {
-  for (const double slowness : {1.0, 1.1}) {
-    TestFamily test;
-    test.request.probes = 0;
-    auto device = test.search.device();
-    std::set<std::int64_t> settled;
-    device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-      if (request.stage != Stage::kRace) return;
-      if (request.contenders.size() > 1) settled.insert(device.prepare_request.problem.m);
-      for (auto& sample : report.samples) {
-        sample->power_cap_s = sample->time_s;
-        sample->time_s *= slowness;
-      }
-    };
-    ASSERT_TRUE(test.run(device));
-    EXPECT_EQ(settled.empty(), slowness == 1.0);
-  }
-}
-
-TEST(FamilySearch, AProbeBetweenMThatWereSampledAlikeHasNoSteadyRun) {
-  for (const bool capped : {false, true}) {
-    TestFamily test;
-    test.request.problem.m = 256;
-    test.request.first_m = 64;
-    auto device = test.search.device();
-    device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-      if (!capped || request.settle_s <= 0 || device.prepare_request.problem.m < 256) return;
-      for (auto& sample : report.samples) {
-        sample->power_cap_s = sample->time_s;
-        sample->time_s *= 1.1;
-      }
-    };
-    const auto result = test.run(device);
-    ASSERT_TRUE(result) << result.error().text();
-    ASSERT_TRUE(result->family);
-    ASSERT_EQ(result->family->probes.size(), 3U);
-    EXPECT_EQ(device.rounds[Stage::kSteady].size(), capped ? 3U : 0U);
-  }
 }
 
 }  // namespace

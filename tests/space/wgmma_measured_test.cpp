@@ -5,13 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "tests/space/shipped_template.hpp"
 #include "tests/template/sample_template.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/estimate.hpp"
+#include "tuner/space/plan.hpp"
 #include "tuner/template/variant_text.hpp"
 
 namespace pgtune::space::wgmma_measured {
@@ -62,6 +66,41 @@ TEST(WgmmaMeasured, AResidualIsCopiedWhileTilesAreMultiplied) {
           << one.key();
     }
     EXPECT_LE(residual.size(), plain.size() + 10) << "a residual takes hardly longer to search";
+  }
+}
+
+/// The kernel counts its bytes by the same rule (wgmma_operand.cuh).
+TEST(WgmmaMeasured, ASingleTilesBoxEndsWhereItsRowsDo) {
+  const auto lines = [](const char* operand, const std::string& text, std::int64_t m) {
+    const Variant one = variant(text);
+    const LaunchPlan plan = make_launch_plan(wgmma(), one, of(m, 4096, 4096), device()).value();
+    for (const TensorMapPlan& map : plan.tensor_maps) {
+      if (map.name == operand) return map.box.at(1);
+    }
+    return std::int64_t{0};
+  };
+  const std::string swapped = "SWAP_AB=1,BM=64,BN=96,WARPGROUPS_M=1,STAGES=8";
+  EXPECT_EQ(lines("right", swapped, 23), 24);
+  EXPECT_EQ(lines("right", swapped, 96), 96);
+  EXPECT_EQ(lines("right", swapped, 97), 96) << "of two tiles both are loaded whole";
+  EXPECT_EQ(lines("left", swapped, 23), 64);
+  EXPECT_EQ(lines("right", swapped + ",CLUSTER_M=4", 23), 8) << "four CTAs load as many each";
+  EXPECT_EQ(lines("left", "BM=64,BN=64,WARPGROUPS_M=1,STAGES=8,CLUSTER_N=2", 23), 16);
+}
+
+TEST(WgmmaMeasured, RowsThatFillNoTileAreSwapped) {
+  const auto rows_and_columns = [](std::int64_t m) {
+    std::set<std::pair<std::int64_t, std::int64_t>> out;
+    for (const Variant& one : preset(of(m, 4096, 4096))) {
+      if (std::get<std::int64_t>(*one.find("SWAP_AB")) == 0) continue;
+      out.emplace(std::get<std::int64_t>(*one.find("BM")), std::get<std::int64_t>(*one.find("BN")));
+    }
+    return out;
+  };
+  EXPECT_THAT(rows_and_columns(1042), ::testing::Contains(std::pair{192, 176})) << "132 tiles, one for each SM";
+  for (const auto& [bm, bn] : rows_and_columns(1042)) {
+    EXPECT_GE(bm, 128);
+    EXPECT_GT((1042 + bn - 17) / (bn - 16), (1042 + bn - 1) / bn) << bn << ": narrower tiles are no more";
   }
 }
 

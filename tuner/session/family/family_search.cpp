@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "tuner/session/family/classes.hpp"
 #include "tuner/session/family/cover.hpp"
+#include "tuner/session/family/kernel_choice.hpp"
 #include "tuner/session/family/measurements.hpp"
 #include "tuner/session/family/pool.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
@@ -41,26 +41,6 @@ std::vector<Variant> nearly_best(const std::vector<RankedVariant>& ranking) {
   }
   if (second != nullptr && second->time_s <= (1 + kConfirmReach) * ranking.front().time_s)
     out.push_back(second->variant);
-  return out;
-}
-
-/// Rows of one order, and their places among all.
-struct RowsOfOrder {
-  std::string order;
-  std::vector<std::size_t> rows;
-  TimeTable times;
-};
-
-std::vector<RowsOfOrder> by_order(const Pool::Rows& rows) {
-  std::map<std::string, RowsOfOrder> orders;
-  for (std::size_t i = 0; i < rows.times.size(); ++i) {
-    RowsOfOrder& own = orders[rows.orders[i]];
-    own.order = rows.orders[i];
-    own.rows.push_back(i);
-    own.times.push_back(rows.times[i]);
-  }
-  std::vector<RowsOfOrder> out;
-  for (auto& [order, own] : orders) out.push_back(std::move(own));
   return out;
 }
 
@@ -211,36 +191,20 @@ class FamilySearch {
     return {};
   }
 
-  /// Kernels and intervals. Each kernel's legality, build and order are then looked at for every M of its intervals;
-  /// where they change inside a class, it does not serve that class. What an expected time decided is measured, and
-  /// chosen again; in the end expected times count as longer.
+  /// Kernels and intervals. What an expected time decided is measured, and chosen again; in the end expected times
+  /// count as longer.
   Result<void> choose() {
     constexpr int kMostMeasured = 5;
+    KernelChoice choice(request_, templates_, device_.info(), family_, plan_.tops, pool_);
     for (int measured = 0;; ++measured) {
-      looked_at_.clear();
-      Pool::Rows rows = pool_.rows(plan_.tops, true);
-      if (measured == kMostMeasured) distrust_expected(rows);
-      TRY_ASSIGN(auto chosen, choose_rows(rows));
-      while (drop_changing(rows, chosen.intervals)) {
-        TRY_ASSIGN(chosen, choose_rows(rows));
-      }
+      TRY_ASSIGN(const auto chosen, choice.choose(measured == kMostMeasured));
       if (measured < kMostMeasured && !stop_) {
-        TRY_ASSIGN(const bool any, measure_chosen(rows, chosen.intervals));
+        TRY_ASSIGN(const bool any, measure_chosen(chosen.rows, chosen.intervals));
         if (any) continue;
       }
       if (request_.one_order) family_.sum_order = chosen.order;
-      take(rows, chosen.intervals);
+      take(chosen.rows, chosen.intervals);
       return {};
-    }
-  }
-
-  void distrust_expected(Pool::Rows& rows) const {
-    constexpr double kLonger = 1.25;
-    for (std::size_t row = 0; row < rows.times.size(); ++row) {
-      const auto& known = pool_.measured(rows.variants[row]).cycles;
-      for (std::size_t i = 0; i < plan_.tops.size(); ++i) {
-        if (rows.times[row][i] && !known.contains(plan_.tops[i])) *rows.times[row][i] *= kLonger;
-      }
     }
   }
 
@@ -279,72 +243,6 @@ class FamilySearch {
       pool_.take(m, measured);
     }
     return {};
-  }
-
-  struct Chosen {
-    std::string order;
-    std::vector<CoverInterval> intervals;  ///< of all rows
-  };
-  /// Of all rows; or of those of one plain order, the one that loses least.
-  Result<Chosen> choose_rows(const Pool::Rows& rows) {
-    const std::vector<double> weights = class_weights(family_.first_m, plan_.tops);
-    if (!request_.one_order) {
-      TRY_ASSIGN(auto intervals, cover(rows.times, choose_kernels(rows.times, weights, request_.kernels)));
-      return Chosen{{}, std::move(intervals)};
-    }
-    std::optional<Chosen> best;
-    double least_s = 0;
-    for (const RowsOfOrder& own : by_order(rows)) {
-      if (!is_plain(own.order)) continue;
-      auto intervals = cover(own.times, choose_kernels(own.times, weights, request_.kernels));
-      if (!intervals) continue;
-      double log_s = 0;
-      std::size_t next = 0;
-      for (CoverInterval& interval : *intervals) {
-        for (; next <= interval.last_class; ++next)
-          log_s += weights[next] * std::log(*own.times[interval.kernel][next]);
-        interval.kernel = own.rows[interval.kernel];
-        if (interval.spare) interval.spare = own.rows[*interval.spare];
-      }
-      if (best && log_s >= least_s) continue;
-      least_s = log_s;
-      best = Chosen{own.order, std::move(*intervals)};
-    }
-    if (!best)
-      return fail(ErrorKind::kUsage,
-                  fmt::format("{}: no kernels that add in one order serve every M", family_.title()));
-    return std::move(*best);
-  }
-
-  /// Whether some kernel changes within a class that it should serve: it is taken from the table there.
-  bool drop_changing(Pool::Rows& rows, const std::vector<CoverInterval>& intervals) {
-    std::size_t next = 0;
-    bool any = false;
-    for (const CoverInterval& interval : intervals) {
-      for (; next <= interval.last_class; ++next) {
-        any = drop_if_changing(rows, interval.kernel, next) || any;
-        if (interval.spare) any = drop_if_changing(rows, *interval.spare, next) || any;
-      }
-    }
-    return any;
-  }
-  bool drop_if_changing(Pool::Rows& rows, std::size_t row, std::size_t of_class) {
-    if (!looked_at_.emplace(row, of_class).second) return false;
-    const std::int64_t first = of_class == 0 ? family_.first_m : plan_.tops[of_class - 1] + 1;
-    const std::size_t index = rows.variants[row];
-    const std::vector<Variant> one{pool_.variant(index)};
-    const auto at = [&](std::int64_t m) {
-      return space::variant_facts(templates_, one, family_.at(m), device_.info(), space::WithCosts::kNo).front();
-    };
-    const space::VariantFacts top = at(plan_.tops[of_class]);
-    for (std::int64_t m = first; m < plan_.tops[of_class]; ++m) {
-      const space::VariantFacts here = at(m);
-      const bool same_order = !request_.one_order || pool_.order(index, m) == rows.orders[row];
-      if (here.legal && here.build == top.build && same_order) continue;
-      rows.times[row][of_class].reset();
-      return true;
-    }
-    return false;
   }
 
   void take(const Pool::Rows& rows, const std::vector<CoverInterval>& intervals) {

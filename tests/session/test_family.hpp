@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// A family's search on the scripted device.
+#pragma once
+
+#include <cstdint>
+
+#include "test_search.hpp"
+#include "tuner/session/family/family_search.hpp"
+
+namespace pgtune::session {
+
+/// Tiles of 16 * A rows.
+inline space::TemplateDefinition tiled_template() {
+  space::TemplateDefinition definition = test_template({"M <= 2048 || A > 2"});
+  const auto expression = [](const char* text) { return space::Expression::parse(text).value(); };
+  definition.cost = space::CostModel{{}, expression("100 * ceil_div(M, 16 * A) * (A + 2) * (B == 3 ? 10 : 11)")};
+  return definition;
+}
+
+/// As the cost says; B = 3 is 10 % faster than the others.
+inline double time_of(const Variant& variant, std::int64_t m) {
+  const std::int64_t a = parameter(variant, "A");
+  return 1e-6 * static_cast<double>((m + 16 * a - 1) / (16 * a) * (a + 2)) * (parameter(variant, "B") == 3 ? 1 : 1.1);
+}
+
+struct TestFamily {
+  TestSearch search;
+  FamilyRequest request;
+  FakeDevice* device = nullptr;
+
+  TestFamily() {
+    search.definition = tiled_template();
+    request.problem = parse_shape("4096x256x256").and_then(with_default_strides).value();
+    request.kernels = 8;
+    request.probes = 3;
+    search.plan = [this](const Variant& variant) {
+      Script script;
+      script.time_s = time_of(variant, device->prepare_request.problem.m);
+      return script;
+    };
+  }
+  Result<FamilyResult> run(FakeDevice& on) {
+    device = &on;
+    return run_family_search(
+        request, search.definition, on, search.store, search.options, search.stop,
+        [this](const Progress& update) { search.progress.push_back(update); }, search.clock(on));
+  }
+};
+
+}  // namespace pgtune::session
