@@ -100,8 +100,10 @@ TEST(WgmmaMeasured, RowsThatFillNoTileAreSwapped) {
   EXPECT_THAT(rows_and_columns(1042), ::testing::Contains(std::pair{192, 176})) << "132 tiles, one for each SM";
   for (const auto& [bm, bn] : rows_and_columns(1042)) {
     EXPECT_GE(bm, 128);
+    EXPECT_LE((1042 + bn - 1) / bn * bn, 1152) << "as many as nine tiles of 128 cover";
     EXPECT_GT((1042 + bn - 17) / (bn - 16), (1042 + bn - 1) / bn) << bn << ": narrower tiles are no more";
   }
+  EXPECT_THAT(rows_and_columns(4096), ::testing::IsEmpty());
 }
 
 TEST(WgmmaMeasured, MoreBoxesOfDAreForShortSumsAlone) {
