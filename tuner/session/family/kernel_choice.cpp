@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 #include <optional>
 
 #include "tuner/space/variant_facts.hpp"
@@ -25,7 +24,6 @@ std::vector<KernelChoice::RowsOfOrder> KernelChoice::by_order(const Pool::Rows& 
 }
 
 Result<KernelChoice::Chosen> KernelChoice::choose(bool distrusts_expected) {
-  looked_at_.clear();
   Chosen chosen{pool_.rows(tops_, true), {}, {}};
   if (distrusts_expected) distrust_expected(chosen.rows);
   do {
@@ -85,9 +83,17 @@ bool KernelChoice::drop_changing(Chosen& chosen) {
 }
 
 bool KernelChoice::drop_if_changing(Pool::Rows& rows, std::size_t row, std::size_t of_class) {
-  if (!looked_at_.emplace(row, of_class).second) return false;
-  const std::int64_t first = of_class == 0 ? family_.first_m : tops_[of_class - 1] + 1;
   const std::size_t index = rows.variants[row];
+  const std::string& order = rows.orders[row];
+  const auto [entry, is_new] = changes_.try_emplace({index, order, of_class}, false);
+  if (is_new) entry->second = changes(index, order, of_class);
+  if (!entry->second || !rows.times[row][of_class]) return false;
+  rows.times[row][of_class].reset();
+  return true;
+}
+
+bool KernelChoice::changes(std::size_t index, const std::string& order, std::size_t of_class) const {
+  const std::int64_t first = of_class == 0 ? family_.first_m : tops_[of_class - 1] + 1;
   const std::vector<Variant> one{pool_.variant(index)};
   const auto at = [&](std::int64_t m) {
     return space::variant_facts(templates_, one, family_.at(m), device_, space::WithCosts::kNo).front();
@@ -95,10 +101,8 @@ bool KernelChoice::drop_if_changing(Pool::Rows& rows, std::size_t row, std::size
   const space::VariantFacts top = at(tops_[of_class]);
   for (std::int64_t m = first; m < tops_[of_class]; ++m) {
     const space::VariantFacts here = at(m);
-    const bool same_order = !request_.one_order || pool_.order(index, m) == rows.orders[row];
-    if (here.legal && here.build == top.build && same_order) continue;
-    rows.times[row][of_class].reset();
-    return true;
+    const bool same_order = !request_.one_order || pool_.order(index, m) == order;
+    if (!here.legal || here.build != top.build || !same_order) return true;
   }
   return false;
 }

@@ -4,9 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "tuner/model/family.hpp"
@@ -49,6 +49,7 @@ class KernelChoice {
   /// Whether some kernel changes within a class that it should serve: it is taken from the table there.
   bool drop_changing(Chosen& chosen);
   bool drop_if_changing(Pool::Rows& rows, std::size_t row, std::size_t of_class);
+  [[nodiscard]] bool changes(std::size_t index, const std::string& order, std::size_t of_class) const;
 
   const FamilyRequest& request_;
   const space::TemplateSet& templates_;
@@ -56,7 +57,8 @@ class KernelChoice {
   const Family& family_;
   const std::vector<std::int64_t>& tops_;
   Pool& pool_;
-  std::set<std::pair<std::size_t, std::size_t>> looked_at_;  ///< rows and classes
+  /// What changes() said of a candidate, its order and a class: to look at every M takes seconds.
+  std::map<std::tuple<std::size_t, std::string, std::size_t>, bool> changes_;
 };
 
 }  // namespace pgtune::session
