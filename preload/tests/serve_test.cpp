@@ -194,9 +194,11 @@ TEST_F(Serve, TakesMemoryForAWorkspaceAsFarAsAllowed) {
   EXPECT_THAT(served.out, testing::AllOf(StartsWith("0 none, none, "), testing::Not(HasSubstr("memory kept"))));
   EXPECT_THAT(served.err, HasSubstr("Served 100.0 %"));
   const std::string refused = serve("no_workspace", with_workspace_).err;
-  const std::string named = std::to_string(std::atoi(refused.substr(refused.find(kLacking) + kLacking.size()).c_str()));
+  const int needed_mib = std::atoi(refused.substr(refused.find(kLacking) + kLacking.size()).c_str());
+  const std::string named = std::to_string(needed_mib);
   EXPECT_THAT(refused, HasSubstr(named + " MiB. See --workspace."));
   EXPECT_THAT(serve("no_workspace", with_workspace_, {"--workspace", named}).err, HasSubstr("Served 100.0 %"));
+  expect_refused("no_workspace", with_workspace_, kLacking, {"--workspace", std::to_string(needed_mib - 1)});
 }
 
 TEST_F(Serve, TakesNoMemoryForAGraphAndGivesUpWhereThereIsNone) {
