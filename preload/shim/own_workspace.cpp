@@ -33,12 +33,13 @@ bool make_workspace_pool(int device) {
   return true;
 }
 
-void* OwnWorkspace::allocate(int device, std::size_t bytes, Stream stream) {
+int OwnWorkspace::allocate(int device, std::size_t bytes, Stream stream) {
   auto* const function = allocate_from.get<int(std::uint64_t*, std::size_t, void*, Stream)>();
   const RelaxedCapture relaxed;
-  if (function(&memory_, bytes, __atomic_load_n(&pools[device], __ATOMIC_ACQUIRE), stream) != 0) memory_ = 0;
+  const int result = function(&memory_, bytes, __atomic_load_n(&pools[device], __ATOMIC_ACQUIRE), stream);
+  if (result != 0) memory_ = 0;
   stream_ = stream;
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(memory_));
+  return result;
 }
 
 OwnWorkspace::~OwnWorkspace() {

@@ -22,8 +22,9 @@ class OwnWorkspace {
   OwnWorkspace& operator=(const OwnWorkspace&) = delete;
   ~OwnWorkspace();
 
-  /// At least `bytes`, aligned to 256. Null: there is not as much memory. Precondition: make_workspace_pool(device).
-  void* allocate(int device, std::size_t bytes, Stream stream);
+  /// At least `bytes`, aligned to 256; else its CUresult. Precondition: make_workspace_pool(device).
+  int allocate(int device, std::size_t bytes, Stream stream);
+  [[nodiscard]] void* memory() const { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(memory_)); }
 
  private:
   std::uint64_t memory_ = 0;  // CUdeviceptr

@@ -227,11 +227,13 @@ bool serve(Slot& slot, const Given& given, Check& check, int& status) {
   OwnWorkspace own;
   // A graph may run beside its stream's later calls, which would get the same memory.
   if (decision->own_workspace && workspace.bytes < decision->workspace_bytes && !given.captured) {
-    workspace = {own.allocate(slot.key.device, decision->workspace_bytes, given.stream), decision->workspace_bytes};
-    if (workspace.memory == nullptr) {
-      trip("there is no memory for a workspace", kOutOfMemory);
+    const int result = own.allocate(slot.key.device, decision->workspace_bytes, given.stream);
+    if (result == kOutOfMemory) {
+      trip("there is no memory for a workspace", result);
       return refuse(slot, Refusal::kTripped);
     }
+    if (result != 0) return refuse(slot, Refusal::kContext);  // as the kernel would not run on this stream either
+    workspace = {own.memory(), decision->workspace_bytes};
   }
   const bool wanted = shadow || __atomic_load_n(&slot.checked_calls, __ATOMIC_RELAXED) < checked_calls;
   if (wanted && !given.captured && begin_check(check, slot, operands, decision->arithmetic, given.stream))

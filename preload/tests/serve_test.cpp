@@ -203,6 +203,8 @@ TEST_F(Serve, TakesMemoryForAWorkspaceAsFarAsAllowed) {
 
 TEST_F(Serve, TakesNoMemoryForAGraphAndGivesUpWhereThereIsNone) {
   expect_refused("no_workspace_captured", with_workspace_, kLacking, {"--workspace", "16384"});
+  expect_refused("no_workspace_other_context", with_workspace_, "context is not the device's primary one",
+                 {"--workspace", "16384"});
   const Finished failing = serve("no_workspace_no_memory", with_workspace_, {"--workspace", "16384"});
   EXPECT_THAT(failing.out, StartsWith("0 13 cublas"));
   EXPECT_THAT(failing.err, testing::AllOf(HasSubstr("there is no memory for a workspace (CUDA error 2)"),

@@ -294,8 +294,10 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps*) {
   return unsafe();
 }
 CUresult cuMemPoolSetAttribute(CUmemoryPool, CUmemPool_attribute, void*) { return CUDA_SUCCESS; }
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool, CUstream) {
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool, CUstream stream) {
   constexpr CUdeviceptr kPooled = 0x70000000;
+  const Context* const context = stream == nullptr ? current() : reinterpret_cast<Stream*>(stream)->context;
+  if (context < primary.data() || context >= primary.data() + primary.size()) return CUDA_ERROR_INVALID_CONTEXT;
   if (bytes > fake.pool_bytes) return CUDA_ERROR_OUT_OF_MEMORY;
   *address = kPooled;
   ++fake.pooled;

@@ -65,9 +65,10 @@ int main(int, char** arguments) {
   cuCtxSetCurrent(context);
   void* handle = nullptr;
   cublasCreate_v2(&handle);
-  cublasSetStream_v2(handle, fake_stream(0, how == "other_context"));
+  const bool in_other_context = how.find("other_context") != std::string::npos;
+  cublasSetStream_v2(handle, fake_stream(0, in_other_context));
   cublasSetWorkspace_v2(handle, at(0x60000000), std::size_t{1} << 34);
-  if (how.find("no_workspace") == 0) cublasSetStream_v2(handle, fake_stream(0, false));
+  if (how.find("no_workspace") == 0) cublasSetStream_v2(handle, fake_stream(0, in_other_context));
   if (how == "alpha") call.alpha = 0.5F;
   if (how == "misaligned") call.a = at(0x10000008);
   // The fake driver computes nothing: a result that is checked keeps the NaN that it began with, as this one does.
