@@ -55,7 +55,7 @@ struct WgmmaOperand {
   }
 
   /// Lines of a panel that are loaded of an operand with `extent` rows or columns: TMA fills lines that lie outside
-  /// with zeros, which takes about twice as long as to load them, and nobody needs them where the tile is the only one.
+  /// with zeros, which takes several times as long as to load them. Nothing needs them where the tile is the only one.
   template <int kSharers>
   static __device__ __forceinline__ int loaded_lines(int extent) {
     return kMnMajor ? kLines : min(kLines, (extent + 8 * kSharers - 1) / (8 * kSharers) * (8 * kSharers));
