@@ -227,17 +227,17 @@ class FamilySearch {
         settled[last_m].push_back(pool_.variant(index));
     }
     const std::size_t number = timed.size() + settled.size();
-    TRY(measure_at(timed, "expected time", 0, number, &FamilyMeasurements::screen));
-    TRY(measure_at(settled, "expected time", timed.size(), number, &FamilyMeasurements::settle));
+    TRY(measure_at(timed, 0, number, &FamilyMeasurements::screen));
+    TRY(measure_at(settled, timed.size(), number, &FamilyMeasurements::settle));
     return number > 0;
   }
 
-  /// The variants at each M, which are the `first` and further ones of `number` steps of this kind.
-  Result<void> measure_at(const VariantsAtM& wanted, const char* kind, std::size_t first, std::size_t number,
+  /// The variants at each M, after `done` of `number` steps.
+  Result<void> measure_at(const VariantsAtM& wanted, std::size_t done, std::size_t number,
                           Result<MeasuredM> (FamilyMeasurements::*measure)(std::int64_t, const std::vector<Variant>&)) {
     for (const auto& [m, variants] : wanted) {
       if (stop_) return {};
-      part_ = fmt::format("{} {} of {}", kind, ++first, number);
+      part_ = fmt::format("expected time {} of {}", ++done, number);
       TRY_ASSIGN(const auto measured, (measurements_.*measure)(m, variants));
       used_.insert(m);
       pool_.take(m, measured);
@@ -317,8 +317,7 @@ class FamilySearch {
   std::map<std::int64_t, std::vector<std::size_t>> promising_;  ///< by class: into the pool
   /// Of the pool, at M: what measure_chosen() timed and settled.
   std::set<std::pair<std::size_t, std::int64_t>> tried_, settled_;
-  std::set<std::pair<std::size_t, std::size_t>> looked_at_;  ///< rows and classes that drop_changing() knows
-  std::set<std::int64_t> used_;                              ///< M that were measured to choose kernels
+  std::set<std::int64_t> used_;  ///< M that were measured to choose kernels
 };
 
 }  // namespace
