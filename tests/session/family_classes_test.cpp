@@ -56,6 +56,8 @@ TEST(Anchors, SpanTheRange) {
   EXPECT_THAT(anchors(1, 1), ElementsAre(1));
   EXPECT_THAT(anchors(100, 150), ElementsAre(100, 150));
   EXPECT_THAT(anchors(50, 700), ElementsAre(50, 256, 700)) << "64 and 512 are too near to the ends";
+  EXPECT_THAT(anchors(1, 12), ElementsAre(1, 12)) << "12 is half again as much as 8";
+  EXPECT_THAT(anchors(1, 13), ElementsAre(1, 8, 13));
   EXPECT_THAT(anchors(1024, 100'000), ElementsAre(1024, 2048, 8192, 32768, 100'000));
 }
 

@@ -150,6 +150,8 @@ TEST(ExpectedFamily, ProbesBelowThePowerCapTakeLess) {
   };
   EXPECT_LT(probes_s(1, 16) + 10, probes_s(1, 8192)) << "one of four lies below it";
   EXPECT_LT(probes_s(1, 8192) + 10, probes_s(256, 8192));
+  request.probes = 1;
+  EXPECT_LT(probes_s(1, 128) + 10, probes_s(128, 128)) << "in the middle of the logarithms";
 }
 
 TEST(FamilySearch, AnswersNoSingleM) {

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Which kernels a family gets from what was measured of candidates: tables of times, and the choice among them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "test_family.hpp"
+#include "tuner/session/family/kernel_choice.hpp"
+#include "tuner/session/family/pool.hpp"
+#include "tuner/template/variant_text.hpp"
+
+namespace pgtune::session {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::Optional;
+
+/// Two candidates without costs: what is measured at one M is expected at others.
+struct TwoCandidates {
+  TestFamily test;
+  DeviceInfo device = test.search.device().device_info;
+  space::TemplateDefinition definition = test_template();
+  space::TemplateSet templates = definition;
+  Family family;
+  Variant one{"fake", {{"A", std::int64_t{1}}, {"B", std::int64_t{1}}}};
+  Variant two{"fake", {{"A", std::int64_t{2}}, {"B", std::int64_t{1}}}};
+  Pool pool{family, templates, device, nullptr};
+
+  explicit TwoCandidates(std::int64_t last_m) {
+    family.problem = test.request.problem;
+    family.problem.m = last_m;
+  }
+  static Tried tried(const Variant& variant, double us) { return {variant, us * 1e-6, 1e9}; }
+  /// In microseconds.
+  std::vector<std::vector<double>> rows(const std::vector<std::int64_t>& tops, bool doubts_unsettled) {
+    std::vector<std::vector<double>> out;
+    for (const auto& times : pool.rows(tops, doubts_unsettled).times) {
+      out.emplace_back();
+      for (const auto& time_s : times) out.back().push_back(time_s.value_or(0) * 1e6);
+    }
+    return out;
+  }
+};
+
+auto near(double us) { return DoubleNear(us, 1e-6); }
+
+TEST(FamilyRows, WhatWasNotSettledCountsAsLongerAtTheCap) {
+  TwoCandidates both(256);
+  both.pool.take(16, {{both.tried(both.one, 5), both.tried(both.two, 5)}, {{both.one, 5e-6, false}}});
+  both.pool.take(256, {{both.tried(both.one, 10), both.tried(both.two, 10)}, {{both.one, 12e-6, true}}});
+  EXPECT_THAT(both.rows({256}, false), ElementsAre(ElementsAre(near(12)), ElementsAre(near(12))));
+  EXPECT_THAT(both.rows({256}, true), ElementsAre(ElementsAre(near(12)), ElementsAre(near(12.6))));
+  EXPECT_THAT(both.rows({16}, true), ElementsAre(ElementsAre(near(5)), ElementsAre(near(5)))) << "below the cap";
+}
+
+TEST(FamilyRows, OneThatTheCapDoesNotSlowIsSettledToo) {
+  TwoCandidates both(256);
+  both.pool.take(
+      256, {{both.tried(both.one, 10), both.tried(both.two, 10)}, {{both.two, 10e-6, true}, {both.one, 12e-6, true}}});
+  EXPECT_THAT(both.rows({256}, true), ElementsAre(ElementsAre(near(12)), ElementsAre(near(10))));
+}
+
+TEST(FamilyRows, WhatWasMeasuredBeyondAFactorOfFourCountsAsLonger) {
+  TwoCandidates both(512);
+  both.pool.take(64, {{both.tried(both.one, 10)}, {}});
+  EXPECT_THAT(both.rows({64, 256, 257}, false), ElementsAre(ElementsAre(near(10), near(10), near(12.5))));
+  EXPECT_THAT(both.rows({16}, false), ElementsAre(ElementsAre(near(10))));
+  EXPECT_THAT(both.rows({15}, false), ElementsAre(ElementsAre(near(12.5))));
+}
+
+TEST(FamilyRows, AMeasuredTimeStaysWhereMoreRowsTakeLess) {
+  TwoCandidates both(64);
+  both.pool.take(16, {{both.tried(both.one, 30)}, {}});
+  both.pool.take(64, {{both.tried(both.one, 20)}, {}});
+  EXPECT_THAT(both.rows({16, 32, 64}, false), ElementsAre(ElementsAre(near(30), near(20), near(20))));
+}
+
+TEST(KernelChoice, DistrustsExpectedTimesInTheEnd) {
+  TwoCandidates both(64);
+  both.pool.take(16, {{both.tried(both.one, 11)}, {}});
+  both.pool.take(64, {{both.tried(both.one, 11), both.tried(both.two, 10)}, {}});
+  FamilyRequest request;
+  request.problem = both.family.problem;
+  const std::vector<std::int64_t> tops{16, 64};
+  KernelChoice choice(request, both.templates, both.device, both.family, tops, both.pool);
+  const auto kernels = [&](bool distrusts) {
+    std::vector<std::int64_t> out;
+    const auto chosen = choice.choose(distrusts).value();
+    for (const CoverInterval& interval : chosen.intervals)
+      out.push_back(parameter(both.pool.variant(chosen.rows.variants[interval.kernel]), "A"));
+    return out;
+  };
+  EXPECT_THAT(kernels(false), ElementsAre(2)) << "expected to be faster for 16 rows, too";
+  EXPECT_THAT(kernels(true), ElementsAre(1, 2));
+}
+
+TEST(KernelChoice, AKernelServesNoClassInWhichItChanges) {
+  TwoCandidates both(64);
+  both.definition.legality.push_back({space::Expression::parse("A == 1 || M != 20").value(), "a test"});
+  both.templates = both.definition;
+  for (const std::int64_t m : {16, 64}) both.pool.take(m, {{both.tried(both.one, 11), both.tried(both.two, 10)}, {}});
+  FamilyRequest request;
+  request.problem = both.family.problem;
+  const std::vector<std::int64_t> tops{16, 64};
+  KernelChoice choice(request, both.templates, both.device, both.family, tops, both.pool);
+  for (int round = 0; round < 2; ++round) {
+    const auto chosen = choice.choose(false).value();
+    ASSERT_EQ(chosen.intervals.size(), 2U) << round;
+    EXPECT_EQ(parameter(both.pool.variant(chosen.rows.variants[chosen.intervals[0].kernel]), "A"), 2);
+    EXPECT_EQ(parameter(both.pool.variant(chosen.rows.variants[chosen.intervals[1].kernel]), "A"), 1) << round;
+  }
+}
+
+/// Beside what the model names, of which nothing is known here but its costs.
+TEST(FamilySearch, AClassTriesAFewThatAreExpectedToBeNearItsBest) {
+  TestFamily test;
+  test.request.probes = 0;
+  auto device = test.search.device();
+  const auto result = test.run(device);
+  ASSERT_TRUE(result && result->family) << result.error().text();
+  int classes = 0;
+  for (std::int64_t m = 96; m < 4096; m += 32) {
+    StoreKey key{result->family->at(m), test.search.definition, device.device_info, {}};
+    key.kind = SessionKind::kFamily;
+    std::vector<double> times_s;
+    for (const auto& [id, trial] : test.search.store.trials(key)) {
+      const std::string text = id.substr(id.find("A="));
+      times_s.push_back(time_of(space::parse_variant(test.search.definition, text).value(), m));
+    }
+    if (times_s.empty() || times_s.size() > 20) continue;  // no class ends here, or it is an anchor
+    ++classes;
+    const double best_s = *std::min_element(times_s.begin(), times_s.end());
+    EXPECT_LE(times_s.size(), 8U) << m;
+    for (const double time_s : times_s) EXPECT_LE(time_s, 1.3 * best_s) << m;
+  }
+  EXPECT_GT(classes, 20);
+}
+
+}  // namespace
+}  // namespace pgtune::session
