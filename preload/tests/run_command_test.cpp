@@ -69,8 +69,9 @@ TEST(RunTrace, CountsACallOnceThatCuBlasPassesOn) {
 }
 
 TEST(RunTrace, ReadsDescriptorsOfCublasLt) {
-  EXPECT_THAT(trace({fake("cublas_user13"), "lt"}).list,
-              HasSubstr("8x256x128 f16 nt epilogue bias+relu weight 100.00 # 100.0 %  1 call, cublasLtMatmul\n"));
+  EXPECT_THAT(
+      trace({fake("cublas_user13"), "lt"}).list,
+      HasSubstr("8x256x128 f16 nt epilogue bias+relu lda 136 weight 100.00 # 100.0 %  1 call, cublasLtMatmul\n"));
 }
 
 TEST(RunTrace, TellsModesApart) {

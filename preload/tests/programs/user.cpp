@@ -45,7 +45,7 @@ void lt(void* handle) {
   const FakeLtDescriptor desc{{kSum32, kF32, 0, 1, 0, 0, 0, 2 + 4, 4096,
                                0,      0,    0, 0, 0, 0, 0, 0,     0,
                                0,      0,    0, 0, 0, 0, 0, 0,     static_cast<std::uint32_t>(-1)}};
-  const FakeLtDescriptor a = layout(128, 256, 128), b = layout(128, 8, 128), d = layout(256, 8, 256);
+  const FakeLtDescriptor a = layout(128, 256, 128), b = layout(128, 8, 136), d = layout(256, 8, 256);
   cublasLtMatmul(handle, &desc, &kOne, nullptr, &a, nullptr, &b, &kZero, nullptr, &d, nullptr, &d, nullptr, nullptr, 0,
                  nullptr);
 }
