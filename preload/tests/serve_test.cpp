@@ -228,6 +228,7 @@ TEST_F(Serve, GivesUpAfterAFailedLaunchAndSaysSoOnce) {
 }
 
 TEST_F(Serve, ReportsAFailedLaunchThatMayHaveChangedC) {
+  EXPECT_THAT(serve("failing_once", plain_).out, StartsWith("0 13 cublasGemmEx")) << "C is not read";
   EXPECT_THAT(serve("adding", adding_).err, HasSubstr("Served 100.0 %"));
   EXPECT_THAT(serve("failing_in_place", adding_).out, StartsWith("13 none, none"));
 }

@@ -57,6 +57,14 @@ TEST(FamilyRows, WhatWasNotSettledCountsAsLongerAtTheCap) {
   EXPECT_THAT(both.rows({16}, true), ElementsAre(ElementsAre(near(5)), ElementsAre(near(5)))) << "below the cap";
 }
 
+TEST(FamilyRows, TheNearerSettledMSaysWhetherTheCapSlows) {
+  TwoCandidates both(1024);
+  both.pool.take(16, {{both.tried(both.one, 5)}, {{both.one, 5e-6, false}}});
+  both.pool.take(256, {{both.tried(both.one, 10)}, {{both.one, 12e-6, true}}});
+  for (const std::int64_t m : {1, 16, 63}) EXPECT_FALSE(both.pool.is_capped(m)) << m;
+  for (const std::int64_t m : {64, 256, 1024}) EXPECT_TRUE(both.pool.is_capped(m)) << m;
+}
+
 TEST(FamilyRows, OneThatTheCapDoesNotSlowIsSettledToo) {
   TwoCandidates both(256);
   both.pool.take(

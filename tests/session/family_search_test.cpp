@@ -26,12 +26,14 @@ bool is_final_of_search(const protocol::RoundRequest& request) {
 
 TEST(FamilySearch, CoversItsRangeWithGoodKernels) {
   TestFamily test;
+  test.search.options.conditions.data_seed = 7;
   auto device = test.search.device();
   const auto result = test.run(device);
   ASSERT_TRUE(result) << result.error().text();
   ASSERT_TRUE(result->family);
   const Family& family = *result->family;
   ASSERT_TRUE(family.validate());
+  EXPECT_EQ(family.conditions, test.search.options.conditions);
   EXPECT_LE(family.kernels.size(), 8U);
   EXPECT_EQ(family.first_m, 1);
   EXPECT_EQ(family.last_m(), 4096);

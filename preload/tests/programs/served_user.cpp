@@ -81,9 +81,9 @@ int main(int, char** arguments) {
   if (how == "no_workspace_no_memory") fake_cuda()->pool_bytes = 0;
   if (how == "capture" || how == "no_workspace_captured") fake_cuda()->capturing = true;
   if (how == "unprepared") fake_cuda()->load_result = 1;
-  if (how == "failing" || how == "failing_in_place") fake_cuda()->launch_result = 700;
+  if (how.find("failing") == 0) fake_cuda()->launch_result = 700;
   if (how == "failing_in_place" || how == "adding") call.beta = 0.5F;
-  if (how == "failing_in_place") return print(gemm(handle, call));
+  if (how == "failing_in_place" || how == "failing_once") return print(gemm(handle, call));
   if (how == "exit") return 7;
   if (how == "lt") return print(lt(handle, call));
   int status = 0;
