@@ -31,7 +31,7 @@ class KernelChoice {
   };
   /// Of all candidates, or of those that add in one plain order, of which the one that loses least. A kernel whose
   /// legality, build or order changes inside a class does not serve that class: looked at for every M. With
-  /// `distrusts_expected`, times that were not measured count as a quarter longer. Errors (usage): a class without a
+  /// `distrusts_expected`, times that were not measured are multiplied by 1.25. Errors (usage): a class without a
   /// kernel, or none of one order.
   [[nodiscard]] Result<Chosen> choose(bool distrusts_expected);
 

@@ -16,9 +16,9 @@ namespace {
 constexpr double kSlowedByCap = 0.03;
 /// What was measured tells of M within this factor.
 constexpr std::int64_t kNear = 4;
-/// A time that is predicted from farther away counts as so many times longer: kernels measured nearby come first.
+/// A factor on times predicted from farther away: kernels that were measured nearby come first.
 constexpr double kFarAway = 1.25;
-/// And one at the power cap of a variant that was not settled near there.
+/// A factor on times at the power cap of variants that were not settled near there.
 constexpr double kUnsettled = 1.05;
 /// With as many variants measured at a M, the best of them is near the best of all.
 constexpr int kWellKnown = 12;

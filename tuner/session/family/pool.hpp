@@ -59,8 +59,8 @@ class Pool {
     std::vector<std::string> orders;    ///< space::sum_order(), beside the table
     TimeTable times;
   };
-  /// At the last M of each class. With `doubts_unsettled`, a variant that was not settled near a class at the power cap
-  /// counts as a twentieth longer there.
+  /// At the last M of each class. With `doubts_unsettled`, times of a variant that was not settled near a class at the
+  /// power cap are multiplied by 1.05 there.
   [[nodiscard]] Rows rows(const std::vector<std::int64_t>& tops, bool doubts_unsettled);
 
  private:
