@@ -172,6 +172,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM) gemm_wgmma(
     const char* A, long long lda, long long stride_a, const char* B, long long ldb, long long stride_b,
 #else
     const __grid_constant__ pgtune::TensorMap map_left, const __grid_constant__ pgtune::TensorMap map_right,
+    const __grid_constant__ pgtune::TensorMap left_last, const __grid_constant__ pgtune::TensorMap right_last,
 #endif
     const __grid_constant__ pgtune::TensorMap map_out, const void* C, void* D, char* workspace, long long partials_at,
     long long flags_at, int rows, int columns, int depth, int right_origin, long long ldc, long long stride_c,
@@ -220,7 +221,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM) gemm_wgmma(
     produce_by_copies(SWAP_AB ? of_b : of_a, SWAP_AB ? of_a : of_b, sizes, at, stages, full, empty);
 #else
     if (threadIdx.x == kConsumers * 128)
-      produce(map_left, map_right, sizes, at, right_origin, stages, full, empty, tile_rank());
+      produce({map_left, left_last}, {map_right, right_last}, sizes, at, right_origin, stages, full, empty,
+              tile_rank());
 #endif
   } else {
     start(true);

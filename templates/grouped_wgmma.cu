@@ -127,12 +127,12 @@ __device__ __forceinline__ void produce_tile(const pgtune::TensorMap& map_left, 
     pgtune::mbarrier_wait(empty + 8 * to.stage, to.parity);
     pgtune::mbarrier_arrive_expect_tx(barrier, kStageBytes + kScaleBytes);
     constexpr bool kHinted = WEIGHTS_CACHE_HINT == LABEL_evict_first;
-    Left::load<CLUSTER_N, SWAP_AB && kHinted>(at, map_left, Left::kLines, SWAP_AB ? column : row, block * kBlockK,
-                                              SWAP_AB ? tile.group : 0, barrier, rank.n, mask_left,
+    Left::load<CLUSTER_N, SWAP_AB && kHinted>(at, map_left, {Left::kLines, Left::kPanels}, SWAP_AB ? column : row,
+                                              block * kBlockK, SWAP_AB ? tile.group : 0, barrier, rank.n, mask_left,
                                               pgtune::kEvictFirst);
-    Right::load<CLUSTER_M, !SWAP_AB && kHinted>(at + kLeftBytes, map_right, Right::kLines, SWAP_AB ? row : column,
-                                                block * kBlockK, SWAP_AB ? 0 : tile.group, barrier, rank.m, mask_right,
-                                                pgtune::kEvictFirst);
+    Right::load<CLUSTER_M, !SWAP_AB && kHinted>(at + kLeftBytes, map_right, {Right::kLines, Right::kPanels},
+                                                SWAP_AB ? row : column, block * kBlockK, SWAP_AB ? 0 : tile.group,
+                                                barrier, rank.m, mask_right, pgtune::kEvictFirst);
 #pragma unroll
     for (int box = 0; box < kScaleBoxes; ++box)
       pgtune::tma_load(scales + kStageScales * to.stage + 4 * kScaleBoxRows * box, *map_scales,

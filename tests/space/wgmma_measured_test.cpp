@@ -70,7 +70,7 @@ TEST(WgmmaMeasured, AResidualIsCopiedWhileTilesAreMultiplied) {
 }
 
 /// The kernel counts its bytes by the same rule (wgmma_operand.cuh).
-TEST(WgmmaMeasured, ASingleTilesBoxEndsWhereItsRowsDo) {
+TEST(WgmmaMeasured, ALastTilesBoxEndsWhereItsRowsDo) {
   const auto lines = [](const char* operand, const std::string& text, std::int64_t m) {
     const Variant one = variant(text);
     const LaunchPlan plan = make_launch_plan(wgmma(), one, of(m, 4096, 4096), device()).value();
@@ -80,12 +80,13 @@ TEST(WgmmaMeasured, ASingleTilesBoxEndsWhereItsRowsDo) {
     return std::int64_t{0};
   };
   const std::string swapped = "SWAP_AB=1,BM=64,BN=96,WARPGROUPS_M=1,STAGES=8";
-  EXPECT_EQ(lines("right", swapped, 23), 24);
-  EXPECT_EQ(lines("right", swapped, 96), 96);
-  EXPECT_EQ(lines("right", swapped, 97), 96) << "of two tiles both are loaded whole";
-  EXPECT_EQ(lines("left", swapped, 23), 64);
-  EXPECT_EQ(lines("right", swapped + ",CLUSTER_M=4", 23), 8) << "four CTAs load as many each";
-  EXPECT_EQ(lines("left", "BM=64,BN=64,WARPGROUPS_M=1,STAGES=8,CLUSTER_N=2", 23), 16);
+  EXPECT_EQ(lines("right_last", swapped, 23), 23);
+  EXPECT_EQ(lines("right_last", swapped, 96), 96);
+  EXPECT_EQ(lines("right_last", swapped, 97), 1);
+  EXPECT_EQ(lines("right", swapped, 97), 96);
+  EXPECT_EQ(lines("left_last", swapped, 23), 64);
+  EXPECT_EQ(lines("right_last", swapped + ",CLUSTER_M=4", 101), 2) << "four CTAs load as many each";
+  EXPECT_EQ(lines("left_last", "BM=64,BN=64,WARPGROUPS_M=1,STAGES=8,CLUSTER_N=2", 87), 12);
 }
 
 TEST(WgmmaMeasured, RowsThatFillNoTileAreSwapped) {

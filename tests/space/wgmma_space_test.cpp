@@ -272,7 +272,7 @@ TEST(WgmmaSpace, Int8HasThePresetOfEightBitFloatsWithoutPromotion) {
   const auto plan = make_launch_plan(wgmma(), wgmma().default_variant(), problem, device());
   ASSERT_TRUE(plan) << plan.error().text();
   EXPECT_EQ(plan->tensor_maps.at(0).type, TensorType::kUint8);
-  EXPECT_EQ(plan->tensor_maps.at(2).type, TensorType::kInt32);
+  EXPECT_EQ(plan->tensor_maps.back().type, TensorType::kInt32);
 }
 
 TEST(WgmmaSpace, OperandsThatWgmmaDoesNotTakeAreTransposedFirst) {

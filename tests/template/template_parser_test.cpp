@@ -55,6 +55,27 @@ TEST(TemplateParser, ReadsTheLaunch) {
   EXPECT_EQ(definition.source->name, "sample.cu");
 }
 
+TEST(TemplateParser, TensorMapsAreLikeOthersButForTheirBox) {
+  json document = sample_json();
+  json& maps = document["tensor_maps"];
+  maps.insert(maps.begin(), maps[0]);
+  maps[0]["when"] = "M == 1";
+  maps[0]["operand"] = "B";
+  maps.push_back({{"name", "last"}, {"like", "map_a"}, {"box", {"16", "8"}}});
+  const TemplateDefinition definition = parse_or_die(document);
+  ASSERT_EQ(definition.tensor_maps.size(), 4U);
+  const TensorMapSpec &first = definition.tensor_maps[2], &second = definition.tensor_maps[3];
+  EXPECT_EQ(first.name, "last");
+  EXPECT_EQ(first.operand, Operand::kB);
+  EXPECT_EQ(first.when.value().text(), "M == 1");
+  EXPECT_EQ(first.box.at(1).text(), "8");
+  EXPECT_EQ(second.name, "last");
+  EXPECT_EQ(second.operand, Operand::kA);
+  EXPECT_FALSE(second.when);
+  EXPECT_EQ(second.strides.at(0).text(), "LDA");
+  EXPECT_EQ(definition.tensor_maps[1].box.at(1).text(), "BM");
+}
+
 TEST(TemplateParser, OptionalPartsMayBeAbsent) {
   json document = json::parse(R"json({"schema": 1, "name": "tiny", "source": "../templates/sample.cu",
     "dtypes": ["f32"], "parameters": [{"name": "BM", "values": [8], "default": 8}],

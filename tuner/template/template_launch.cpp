@@ -29,7 +29,7 @@ bool names_kernel(std::string_view text) {
 }
 
 constexpr std::size_t kMaxTensorRank = 5;
-constexpr std::size_t kMaxTensorMaps = 16;
+constexpr std::size_t kMaxTensorMaps = 32;
 constexpr std::size_t kMaxKernels = 16;
 constexpr std::size_t kMaxArguments = 256;
 
@@ -47,20 +47,11 @@ class LaunchReader {
   }
 
   void tensor_map(const JsonCursor& cursor) {
-    cursor.expect_fields({"name", "operand", "type", "dims", "strides", "box", "swizzle", "l2_promotion", "when"});
+    if (const auto like = cursor.optional("like")) return tensor_map_like(cursor, *like);
+    cursor.expect_fields(
+        {"name", "like", "operand", "type", "dims", "strides", "box", "swizzle", "l2_promotion", "when"});
     TensorMapSpec map;
-    const JsonCursor name = cursor.required("name");
-    map.name = name.string();
-    if (!is_identifier(map.name)) {
-      name.problem(
-          fmt::format("'{}' cannot be a name: use letters, digits and '_', not starting with a digit", map.name));
-    }
-    for (const TensorMapSpec& other : definition_.tensor_maps) {
-      if (other.name == map.name && !other.when) {
-        name.problem(
-            fmt::format("there are two tensor maps '{}'; rename one, or say \"when\" the first is used", map.name));
-      }
-    }
+    map.name = new_tensor_map_name(cursor.required("name"));
     if (const auto when = cursor.optional("when")) map.when = names_.read(*when, Reach::kProblem);
     map.operand = elements_operand(cursor.required("operand"));
     // "operand" is no tensor type, so it parses to nothing: the problem's.
@@ -132,6 +123,36 @@ class LaunchReader {
   }
 
  private:
+  [[nodiscard]] std::string new_tensor_map_name(const JsonCursor& cursor) const {
+    std::string name = cursor.string();
+    if (!is_identifier(name)) {
+      cursor.problem(
+          fmt::format("'{}' cannot be a name: use letters, digits and '_', not starting with a digit", name));
+    }
+    for (const TensorMapSpec& other : definition_.tensor_maps) {
+      if (other.name == name && !other.when) {
+        cursor.problem(
+            fmt::format("there are two tensor maps '{}'; rename one, or say \"when\" the first is used", name));
+      }
+    }
+    return name;
+  }
+
+  /// The maps of another name with a box of their own.
+  void tensor_map_like(const JsonCursor& cursor, const JsonCursor& like) {
+    cursor.expect_fields({"name", "like", "box"});
+    const std::string name = new_tensor_map_name(cursor.required("name")), same = tensor_map_name(like);
+    std::vector<TensorMapSpec> maps;
+    for (const TensorMapSpec& map : definition_.tensor_maps) {
+      if (map.name == same) maps.push_back(map);
+    }
+    for (TensorMapSpec& map : maps) {
+      map.name = name;
+      map.box = expressions(cursor.required("box"), map.dims.size(), map.dims.size());
+      definition_.tensor_maps.push_back(std::move(map));
+    }
+  }
+
   [[nodiscard]] Operand operand(const JsonCursor& cursor) const {
     const Operand chosen = operation_ == nullptr ? gemm_operand(cursor) : buffer(cursor);
     if (chosen == Operand::kWorkspace && !definition_.workspace_bytes) {

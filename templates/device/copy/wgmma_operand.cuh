@@ -54,22 +54,33 @@ struct WgmmaOperand {
     return byte / kSpan * kPanelBytes + line * kSpan + ((in_panel / 16 ^ exchanged(line)) << 4) + in_panel % 16;
   }
 
-  /// Lines of a panel that are loaded of an operand with `extent` rows or columns: TMA fills lines that lie outside
-  /// with zeros, which takes several times as long as to load them. Nothing needs them where the tile is the only one.
+  /// What is loaded of a tile: lines of how many panels. TMA takes several times as long to fill a line outside of the
+  /// operand with zeros as to load one, and no finished element needs them.
+  struct Loaded {
+    int lines, panels;
+    [[nodiscard]] __device__ __forceinline__ int bytes() const { return lines * panels * kSpan; }
+  };
+  /// Of a tile with `left` rows or columns of the operand, which may be less than 1 or more than kOuter. kSharers CTAs
+  /// load equally many lines, in whole multiples of 128 bytes.
   template <int kSharers>
-  static __device__ __forceinline__ int loaded_lines(int extent) {
-    return kMnMajor ? kLines : min(kLines, (extent + 8 * kSharers - 1) / (8 * kSharers) * (8 * kSharers));
+  static __device__ __forceinline__ Loaded loaded(int left) {
+    constexpr int kStep = kMnMajor ? kAcross : 128 / kSpan * kSharers;
+    const int inside = min(kOuter, (max(left, 0) + kStep - 1) / kStep * kStep);
+    return kMnMajor ? Loaded{kLines, inside / kAcross} : Loaded{inside, kPanels};
   }
 
-  /// One thread issues the TMA loads of the tile, of which `lines` are loaded. Where kSharers CTAs of the cluster want
-  /// the same tile, each loads its `share` and multicasts it to all CTAs of `mask`.
+  /// One thread issues the TMA loads of the tile. Where kSharers CTAs of the cluster want the same tile, each loads its
+  /// `share` and multicasts it to all CTAs of `mask`. The map's box has this many lines of a share.
   template <int kSharers, bool kHinted>
-  static __device__ __forceinline__ void load(unsigned to, const TensorMap& map, int lines, int outer, int k, int batch,
-                                              unsigned barrier, int share, unsigned mask, unsigned long long policy) {
+  static __device__ __forceinline__ void load(unsigned to, const TensorMap& map, Loaded loaded, int outer, int k,
+                                              int batch, unsigned barrier, int share, unsigned mask,
+                                              unsigned long long policy) {
     static_assert(kLines % kSharers == 0 && kLines / kSharers * kSpan % 128 == 0, "shares must be whole");
-    const int first = lines / kSharers * share;
+    const int first = loaded.lines / kSharers * share;
+    if (loaded.lines == 0) return;
 #pragma unroll
     for (int panel = 0; panel < kPanels; ++panel) {
+      if (kMnMajor && panel >= loaded.panels) break;
       const int x = (kMnMajor ? outer : k) + panel * kAcross, y = (kMnMajor ? k : outer) + first;
       tma_load_multicast<(kSharers > 1), kHinted>(to + panel * kPanelBytes + first * kSpan, map, x, y, batch, barrier,
                                                   mask, policy);
