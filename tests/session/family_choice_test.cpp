@@ -63,6 +63,19 @@ TEST(FamilyRows, TheNearerSettledMSaysWhetherTheCapSlows) {
   both.pool.take(256, {{both.tried(both.one, 10)}, {{both.one, 12e-6, true}}});
   for (const std::int64_t m : {1, 16, 63}) EXPECT_FALSE(both.pool.is_capped(m)) << m;
   for (const std::int64_t m : {64, 256, 1024}) EXPECT_TRUE(both.pool.is_capped(m)) << m;
+  EXPECT_EQ(both.pool.sampling(16), Sampling::kShort);
+  EXPECT_EQ(both.pool.sampling(17), std::nullopt);
+  EXPECT_EQ(both.pool.sampling(256), Sampling::kSettled);
+}
+
+TEST(FamilyRows, AboveOneThatTheCapSlowsAllAreAtTheCap) {
+  TwoCandidates both(1024);
+  both.pool.take(256, {{both.tried(both.one, 10)}, {{both.one, 12e-6, true}}});
+  both.pool.take(512, {{both.tried(both.two, 30)}, {{both.two, 30e-6, true}}});
+  EXPECT_TRUE(both.pool.is_capped(512));
+  EXPECT_TRUE(both.pool.is_settled(1, 512));
+  EXPECT_EQ(both.pool.sampling(512), Sampling::kSettled);
+  EXPECT_THAT(both.rows({512}, false), ElementsAre(ElementsAre(near(12)), ElementsAre(near(30))));
 }
 
 TEST(FamilyRows, OneThatTheCapDoesNotSlowIsSettledToo) {

@@ -14,8 +14,6 @@ namespace {
 
 /// A settled sample at the power cap that takes this much longer than a short one is slowed by the cap.
 constexpr double kSlowedByCap = 0.03;
-/// What was measured tells of M within this factor.
-constexpr std::int64_t kNear = 4;
 /// A factor on times predicted from farther away: kernels that were measured nearby come first.
 constexpr double kFarAway = 1.25;
 /// A factor on times at the power cap of variants that were not settled near there.
@@ -26,7 +24,7 @@ constexpr int kWellKnown = 12;
 /// Whether `known` has a M within kNear of `m`.
 bool has_near(const std::map<std::int64_t, double>& known, std::int64_t m) {
   const auto near = known.lower_bound((m + kNear - 1) / kNear);
-  return near != known.end() && near->first <= kNear * m;
+  return near != known.end() && are_near(near->first, m);
 }
 
 }  // namespace
@@ -64,7 +62,7 @@ void Pool::take(std::int64_t m, const MeasuredM& measured) {
     const auto cycles = own.cycles.find(m);
     if (cycles == own.cycles.end()) continue;
     const double seconds = one.time_s / cycles->second;
-    if (capped_[m]) own.seconds_of_cycle[m] = seconds;
+    if (is_capped(m)) own.seconds_of_cycle[m] = seconds;
     auto& [sum, number] = usual_[m];
     sum += seconds;
     ++number;
@@ -86,24 +84,27 @@ std::string Pool::order(std::size_t index, std::int64_t m) const {
   return space::sum_order(templates_.of(variant), variant, family_.at(m), device_).value_or("");
 }
 
+std::map<std::int64_t, bool>::const_iterator Pool::first_capped() const {
+  return std::find_if(capped_.begin(), capped_.end(), [](const auto& one) { return one.second; });
+}
+
 bool Pool::is_capped(std::int64_t m) const {
-  // Power grows with M. Between a M below the cap and one at it the nearer one decides, on a logarithmic scale.
-  const auto above = capped_.lower_bound(m);
-  if (above == capped_.end()) return !capped_.empty() && capped_.rbegin()->second;
-  if (above->first == m || above == capped_.begin()) return above->second;
-  const auto below = std::prev(above);
+  // Power grows with M, although one kernel's samples may not show it at each. Between a M below the cap and one at it
+  // the nearer one decides, on a logarithmic scale.
+  const auto first = first_capped();
+  if (first == capped_.end() || m >= first->first) return first != capped_.end();
+  if (first == capped_.begin()) return true;
   const auto real = [](std::int64_t value) { return static_cast<double>(value); };
-  return real(m) * real(m) < real(below->first) * real(above->first) ? below->second : above->second;
+  return real(m) * real(m) >= real(std::prev(first)->first) * real(first->first);
 }
 
 bool Pool::is_measured_near(std::size_t index, std::int64_t m) const { return has_near(measured_[index].cycles, m); }
 
 std::optional<Sampling> Pool::sampling(std::int64_t m) const {
-  const auto above = capped_.lower_bound(m);
-  if (above == capped_.end()) return std::nullopt;
-  const bool same = above->first == m || (above != capped_.begin() && std::prev(above)->second == above->second);
-  if (!same) return std::nullopt;
-  return above->second ? Sampling::kSettled : Sampling::kShort;
+  const auto first = first_capped();
+  if (first != capped_.end() && m >= first->first) return Sampling::kSettled;
+  if (first != capped_.begin() && m <= std::prev(first)->first) return Sampling::kShort;
+  return std::nullopt;
 }
 
 bool Pool::is_settled(std::size_t index, std::int64_t m) const {
@@ -153,8 +154,8 @@ double Pool::capped_seconds_of_cycle(std::size_t index, std::int64_t m) {
   if (!known.empty()) {
     // Down to the largest M below the cap, where all have the highest clock.
     const std::int64_t first = known.begin()->first;
-    for (const auto& [where, capped] : capped_) {
-      if (!capped && where < first) known.emplace(where, 1 / highest_clock_hz_);
+    for (auto below = capped_.begin(); below != first_capped(); ++below) {
+      if (below->first < first) known.emplace(below->first, 1 / highest_clock_hz_);
     }
     return seconds_of_cycle(known, m);
   }

@@ -19,6 +19,10 @@
 
 namespace pgtune::session {
 
+/// What was measured tells of M within this factor.
+constexpr std::int64_t kNear = 4;
+constexpr bool are_near(std::int64_t m, std::int64_t other) { return m <= kNear * other && other <= kNear * m; }
+
 class Pool {
  public:
   /// References must outlive it. `clocks`: SessionOptions::settled_clocks; null: nothing was learnt.
@@ -37,7 +41,7 @@ class Pool {
   [[nodiscard]] const Measured& measured(std::size_t index) const { return measured_[index]; }
   /// Where the power cap slows launches down: there seconds of a cycle differ from variant to variant.
   [[nodiscard]] bool is_capped(std::int64_t m) const;
-  /// How a M is to be sampled: known where the nearest M below and above it, or itself, were settled and are alike.
+  /// How a M is to be sampled: nothing where it lies between the largest M below the cap and the smallest one at it.
   [[nodiscard]] std::optional<Sampling> sampling(std::int64_t m) const;
   /// Whether the variant was measured at a M within a factor of four.
   [[nodiscard]] bool is_measured_near(std::size_t index, std::int64_t m) const;
@@ -64,6 +68,7 @@ class Pool {
   [[nodiscard]] Rows rows(const std::vector<std::int64_t>& tops, bool doubts_unsettled);
 
  private:
+  [[nodiscard]] std::map<std::int64_t, bool>::const_iterator first_capped() const;
   /// Of the best at any M up to `m` where many were measured; 0 if there is none.
   [[nodiscard]] double least_cycles(std::int64_t m) const;
   /// Seconds of a cycle at the power cap.
@@ -80,7 +85,7 @@ class Pool {
   std::vector<Measured> measured_;
   std::map<std::int64_t, std::vector<space::VariantFacts>> facts_;
   std::map<std::int64_t, std::pair<double, int>> usual_;  ///< seconds of a cycle at M: sum and number
-  std::map<std::int64_t, bool> capped_;
+  std::map<std::int64_t, bool> capped_;                   ///< whether a kernel was slowed down there
   std::map<std::int64_t, std::pair<double, int>> least_;  ///< cycles at M: the least, and of how many
   std::map<std::int64_t, std::vector<double>> slowness_;
   double highest_clock_hz_ = 0;
