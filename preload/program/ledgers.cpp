@@ -60,6 +60,7 @@ double flops_of(const RecordedGemm& gemm) {
 RecordedGemms read_ledgers(const std::filesystem::path& folder) {
   RecordedGemms out;
   std::map<Words, RecordedGemm> gemms;
+  std::set<std::string> uncalled_alone;  // by processes that called nothing
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const auto bytes = read_own_file(entry.path(), preload::kLedgerBytes);
     preload::LedgerHeader header;
@@ -67,9 +68,6 @@ RecordedGemms read_ledgers(const std::filesystem::path& folder) {
     std::memcpy(&header, bytes->data(), sizeof header);
     if (header.magic != preload::kLedgerMagic || header.slots != preload::kSlots) continue;
     out.lost_calls += header.lost_calls;
-    header.uncalled[sizeof header.uncalled - 1] = '\0';
-    std::istringstream names(header.uncalled);
-    out.uncalled.insert(std::istream_iterator<std::string>(names), {});
     bool called = false;
     for (std::size_t i = 0; i < preload::kSlots; ++i) {
       preload::Slot slot;
@@ -79,8 +77,14 @@ RecordedGemms read_ledgers(const std::filesystem::path& folder) {
       called = true;
     }
     out.processes += called ? 1 : 0;
+    header.uncalled[sizeof header.uncalled - 1] = '\0';
+    std::istringstream names(header.uncalled);
+    (called ? out.uncalled : uncalled_alone).insert(std::istream_iterator<std::string>(names), {});
   }
   for (auto& [words, gemm] : gemms) out.gemms.push_back(std::move(gemm));
+  // Beside a process that calls it, one that loads a library may be a helper, such as a compiler of kernels.
+  if (out.processes > 0) std::erase_if(uncalled_alone, [](const auto& name) { return name.starts_with("libcublas"); });
+  out.uncalled.merge(uncalled_alone);
   expect_times(out);
   return out;
 }

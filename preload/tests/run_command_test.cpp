@@ -108,6 +108,9 @@ TEST(RunTrace, NamesACuBlasThatIsLoadedAndNotCalled) {
               HasSubstr("Not seen: a process that used CUDA and no shared cuBLAS"));
   EXPECT_THAT(trace({"true"}, {{"LD_PRELOAD", fake("libcublasLt.so.13")}}).finished.err, Not(HasSubstr("Not seen")))
       << "without CUDA";
+  const std::string both = fake("stub_user") + " sgemm; " + fake("cublas_user13") + " sgemm";
+  EXPECT_THAT(trace({"sh", "-c", both}).finished.err, Not(HasSubstr("Not seen")))
+      << "a helper beside one that calls it";
 }
 
 TEST(RunTrace, CountsEveryCallOfThreads) {
