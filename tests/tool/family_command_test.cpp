@@ -100,6 +100,19 @@ TEST_F(FamilyCommand, AListHasRangesAndShapesWhichShareATotal) {
   EXPECT_EQ(results.at(2).at("complete"), true) << "the time of a probe's search does not end it";
 }
 
+TEST_F(FamilyCommand, WhatIsStoredTakesNothingOfATotal) {
+  write("shapes.txt", "1..24x256x256 weight 30\n64x64x64 weight 10\n");
+  const std::vector<std::string> search{"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt")};
+  const Finished first = pgtune(search, {"--probes", "2"});
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const Finished second = pgtune(search, {"--total", "1s"});
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_THAT(second.out, HasSubstr("1..24x256x256"));
+  EXPECT_THAT(second.err, Not(HasSubstr("left out")));
+  EXPECT_THAT(second.err, HasSubstr("Answered from the database"));
+  EXPECT_THAT(pgtune(search, {"--total", "1s", "--force"}).err, HasSubstr("left out"));
+}
+
 TEST_F(FamilyCommand, SaysWhatARangeCannotDo) {
   const std::string range = "1..8x64x64", tiny = path("tiny.json");
   for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{

@@ -30,6 +30,9 @@ struct PlannedFamily {
   session::ExpectedFamily expected;
 };
 
+/// Probes of a family that a total has time for, at least.
+constexpr std::size_t kFewestProbes = 2;
+
 /// Of the families that are not in `store`, if there is one. `gpus` share the compile workers.
 std::vector<PlannedFamily> plans_of(const SearchTask& task, const MeasuringOptions& options, const DeviceInfo& device,
                                     std::size_t gpus, session::Store* store) {
@@ -39,7 +42,9 @@ std::vector<PlannedFamily> plans_of(const SearchTask& task, const MeasuringOptio
   for (std::size_t i = 0; i < task.families.size(); ++i) {
     const session::FamilyRequest& request = task.families[i];
     const space::TemplateSet& templates = task.templates_of(request.problem);
-    if (store != nullptr && session::stored_family(*store, request, templates, device, options.session)) continue;
+    session::FamilyRequest enough = request;
+    if (task.total_s) enough.probes = std::min(request.probes, kFewestProbes);
+    if (store != nullptr && session::stored_family(*store, enough, templates, device, options.session)) continue;
     auto plan = value_or_throw(session::plan_family(request, templates, device, options.session));
     const auto expected =
         session::expected_family(request, plan, options.session, std::max<std::size_t>(jobs / gpus, 1));
@@ -51,7 +56,6 @@ std::vector<PlannedFamily> plans_of(const SearchTask& task, const MeasuringOptio
 /// Gives each its part of the task's total, takes it off there, and leaves out those for which nothing is left.
 std::vector<PlannedFamily> fitted_into_total(SearchTask& task, std::vector<PlannedFamily> families,
                                              Terminal& terminal) {
-  constexpr std::size_t kFewestProbes = 2;
   double weights = 0;
   for (const double weight : task.problem_weights) weights += weight;
   for (const PlannedFamily& family : families) weights += family.weight;
@@ -97,12 +101,14 @@ void plan_unstored(SearchTask& task, const MeasuringOptions& options, const std:
   if (!options.clock.request && !db::is_absent(options.database))  // a clock to lock is known once it is locked
     store.emplace(database.emplace(db::Database::open(options.database, db::OpenMode::kReadOnly)));
   auto families = plans_of(task, options, choices.front().info, choices.size(), store ? &*store : nullptr);
-  if (families.empty()) return;
   std::erase_if(task.families, [&](const session::FamilyRequest& request) {
     return std::any_of(families.begin(), families.end(),
                        [&](const PlannedFamily& family) { return family.request.problem == request.problem; });
   });
-  if (task.total_s) families = fitted_into_total(task, std::move(families), terminal);
+  if (task.total_s) {
+    for (session::FamilyRequest& stored : task.families) stored.probes = std::min(stored.probes, kFewestProbes);
+    families = fitted_into_total(task, std::move(families), terminal);
+  }
   session::ExpectedFamily all;
   std::size_t probes = 0;
   for (const PlannedFamily& family : families) {
