@@ -113,7 +113,7 @@ Result<FamilyPlan> plan_family(const FamilyRequest& request, const space::Templa
 ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& plan, const SessionOptions& options,
                                std::size_t compile_workers) {
   // Of an H200 with 16 cores: means over 1..8192x4096x14336.
-  constexpr double kAnchor_s = 3.5, kBuild_s = 2, kTrial_s = 0.065, kClass_s = 0.55, kSettled_s = 0.55;
+  constexpr double kAnchor_s = 3.5, kBuild_s = 2, kTrial_s = 0.065, kClass_s = 0.85, kSettled_s = 0.6;
   constexpr double kSettledRounds_s = 14, kShortRounds_s = 2.5;  // of a probe, with its preparation
   const auto workers = static_cast<double>(std::max<std::size_t>(compile_workers, 1));
   const auto explored = static_cast<double>(kExplored);
