@@ -100,6 +100,19 @@ TEST_F(FamilyCommand, AListHasRangesAndShapesWhichShareATotal) {
   EXPECT_EQ(results.at(2).at("complete"), true) << "the time of a probe's search does not end it";
 }
 
+TEST_F(FamilyCommand, OnTwoGpusATotalHasRoomForTwiceAsMuch) {
+  write("shapes.txt", "1..24x256x256 weight 60\n1..16x256x128 weight 40\n");
+  const auto left_out = [&](const std::string& gpus) {
+    launch_.environment["PGTUNE_FAKE_GPUS"] = gpus;
+    const Finished result = pgtune({"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt")},
+                                   {"--probes", "0", "--device", "all", "--jobs", "8", "--total", "55s", "--force"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.err.find("left out") != std::string::npos;
+  };
+  EXPECT_TRUE(left_out("1"));
+  EXPECT_FALSE(left_out("2"));
+}
+
 TEST_F(FamilyCommand, WhatIsStoredTakesNothingOfATotal) {
   write("shapes.txt", "1..24x256x256 weight 30\n64x64x64 weight 10\n");
   const std::vector<std::string> search{"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt")};

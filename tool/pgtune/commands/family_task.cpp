@@ -54,8 +54,9 @@ std::vector<PlannedFamily> plans_of(const SearchTask& task, const MeasuringOptio
 }
 
 /// Gives each its part of the task's total, takes it off there, and leaves out those for which nothing is left.
-std::vector<PlannedFamily> fitted_into_total(SearchTask& task, std::vector<PlannedFamily> families,
+std::vector<PlannedFamily> fitted_into_total(SearchTask& task, std::vector<PlannedFamily> families, std::size_t gpus,
                                              Terminal& terminal) {
+  double left_s = *task.total_s * static_cast<double>(gpus);
   double weights = 0;
   for (const double weight : task.problem_weights) weights += weight;
   for (const PlannedFamily& family : families) weights += family.weight;
@@ -67,18 +68,19 @@ std::vector<PlannedFamily> fitted_into_total(SearchTask& task, std::vector<Plann
     std::size_t& probes = family.request.probes;
     const std::size_t fewest = std::min(kFewestProbes, probes);
     const double probe_s = probes > 0 ? probes_s / static_cast<double>(probes) : 0;
-    const double share_s = *task.total_s * family.weight / weights;
+    const double share_s = std::min(*task.total_s, left_s * family.weight / weights);
     weights -= family.weight;
     for (; probes > fewest && kernels_s + probes_s > share_s; --probes) probes_s -= probe_s;
-    const double all_s = kernels_s + probes_s;
-    if (all_s > *task.total_s) {
+    const double all_s = kernels_s + probes_s, most_s = std::min(*task.total_s, left_s);
+    if (all_s > most_s) {
       terminal.note(fmt::format("{}..{}: left out, as its {} do not fit in the {} left.", family.request.first_m,
-                                family.request.problem.title(), duration_text(all_s), duration_text(*task.total_s)));
+                                family.request.problem.title(), duration_text(all_s), duration_text(most_s)));
       continue;
     }
-    *task.total_s -= all_s;
+    left_s -= all_s;
     out.push_back(std::move(family));
   }
+  *task.total_s = left_s / static_cast<double>(gpus);
   return out;
 }
 
@@ -86,7 +88,7 @@ ExitCode plan(SearchTask& task, const MeasuringOptions& options, Context& contex
   const DeviceChoice choice = choose_device_to_plan(context, options.device);
   announce(context.terminal(), {.choice = choice, .session = options.session, .database = options.database});
   std::vector<PlannedFamily> families = plans_of(task, options, choice.info, 1, nullptr);
-  if (task.total_s) families = fitted_into_total(task, std::move(families), context.terminal());
+  if (task.total_s) families = fitted_into_total(task, std::move(families), 1, context.terminal());
   for (const PlannedFamily& one : families)
     results.add([&] { return family_plan_text(one.request, one.plan, one.expected); },
                 [&] { return family_plan_json(one.request, one.plan, one.expected); });
@@ -107,7 +109,7 @@ void plan_unstored(SearchTask& task, const MeasuringOptions& options, const std:
   });
   if (task.total_s) {
     for (session::FamilyRequest& stored : task.families) stored.probes = std::min(stored.probes, kFewestProbes);
-    families = fitted_into_total(task, std::move(families), terminal);
+    families = fitted_into_total(task, std::move(families), choices.size(), terminal);
   }
   session::ExpectedFamily all;
   std::size_t probes = 0;

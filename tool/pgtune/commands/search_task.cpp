@@ -248,7 +248,7 @@ std::string time_note(const SearchTask& task, const std::vector<DeviceChoice>& c
   double all_s = 0;
   for (const Problem& problem : task.problems) {
     session::SessionOptions session = options.session;
-    session.budget = task.budget_of(problem);
+    session.budget = task.budget_of(problem, choices.size());
     const std::int64_t points = space_points(task.templates_of(problem));
     session.budget.trials = std::min(session.budget.trials.value_or(points), points);
     all_s += session::expected_search(problem, session, std::max<std::size_t>(jobs / choices.size(), 1)).seconds;
@@ -274,7 +274,7 @@ ExitCode search(Context& context, const SearchTask& task, const std::vector<Devi
                           templates,
                           run.choice(),
                           run.session().conditions,
-                          run.search(problem, templates, task.budget_of(problem)),
+                          run.search(problem, templates, task.budget_of(problem, choices.size())),
                           task.measuring.database_option};
     outcome.problem = with_counts(std::move(outcome.problem), outcome.result.baseline.counts);
     outcome.ceilings = run.ceilings();

@@ -2,6 +2,8 @@
 // A request of pgtune search, and its execution: planned, answered from the database or by recordings, or searched.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,7 +29,7 @@ struct SearchTask {
   std::vector<Problem> problems;
   std::vector<session::FamilyRequest> families;         ///< ranges of M
   std::vector<double> problem_weights, family_weights;  ///< shares of the list's time
-  std::optional<double> total_s;                        ///< for all of them
+  std::optional<double> total_s;                        ///< for all of them, by the clock on the wall
   session::Budget probe_budget;                         ///< of each plain search that probes a range
   std::map<KindOfProblem, space::TemplateSet> templates;
   std::map<std::string, session::Budget> budgets;  ///< by problems' keys, instead of the session's
@@ -36,9 +38,13 @@ struct SearchTask {
   [[nodiscard]] const space::TemplateSet& templates_of(const Problem& problem) const {
     return templates.at(kind_of(problem));
   }
-  [[nodiscard]] session::Budget budget_of(const Problem& problem) const {
+  /// Where several GPUs share the problems, each has more of the total.
+  [[nodiscard]] session::Budget budget_of(const Problem& problem, std::size_t gpus) const {
     const auto own = budgets.find(problem.key());
-    return own != budgets.end() ? own->second : measuring.session.budget;
+    if (own == budgets.end()) return measuring.session.budget;
+    session::Budget budget = own->second;
+    if (total_s) budget.seconds = std::min(*total_s, budget.seconds.value_or(0) * static_cast<double>(gpus));
+    return budget;
   }
 };
 
