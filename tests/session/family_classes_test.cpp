@@ -11,6 +11,7 @@ namespace pgtune::session {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsSupersetOf;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -80,6 +81,16 @@ TEST(Probes, AreLogUniform) {
   // Each small M is drawn once at most, so that fewer than half lie below the middle of the logarithms.
   EXPECT_GT(below, 60);
   EXPECT_LT(below, 110);
+}
+
+TEST(Probes, LieInEqualPartsOfTheLogarithmicScale) {
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const auto eight = draw_probes(1, 65535, 8, {}, seed);
+    std::vector<std::int64_t> parts;
+    for (const std::int64_t m : eight) parts.push_back(static_cast<std::int64_t>(std::log2(m) / 2));
+    EXPECT_THAT(parts, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7)) << seed;
+    EXPECT_THAT(eight, IsSupersetOf(draw_probes(1, 65535, 5, {}, seed))) << "more are the same and further ones";
+  }
 }
 
 /// Two intervals, whose launches take so long.

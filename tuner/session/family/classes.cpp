@@ -92,14 +92,29 @@ std::vector<std::int64_t> anchors(std::int64_t first, std::int64_t last) {
 
 std::vector<std::int64_t> draw_probes(std::int64_t first, std::int64_t last, std::size_t count,
                                       std::span<const std::int64_t> used, std::uint64_t seed) {
-  constexpr std::size_t kMostTries = 1000;
+  constexpr int kTries = 16;
+  const std::size_t most_parts = std::max<std::size_t>(4096, 64 * count);
   std::mt19937_64 random(seed);  // its output is fixed by the standard
+  const auto draw = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
   std::set<std::int64_t> drawn;
+  std::vector<double> places;  // on the logarithmic scale, from 0 to 1
   const double low = std::log(static_cast<double>(first)), high = std::log(static_cast<double>(last + 1));
-  for (std::size_t i = 0; i < kMostTries * count && drawn.size() < count; ++i) {
-    const double share = static_cast<double>(random() >> 11) * 0x1p-53;
-    const auto m = std::clamp(static_cast<std::int64_t>(std::exp(low + share * (high - low))), first, last);
-    if (std::find(used.begin(), used.end(), m) == used.end()) drawn.insert(m);
+  for (std::size_t parts = 1; drawn.size() < count && parts <= most_parts; parts *= 2) {
+    std::vector<std::size_t> empty;
+    for (std::size_t i = 0; i < parts; ++i) empty.push_back(i);
+    for (const double place : places) empty[static_cast<std::size_t>(place * static_cast<double>(parts))] = parts;
+    std::erase(empty, parts);
+    for (std::size_t left = empty.size(); left > 0 && drawn.size() < count; --left) {
+      std::size_t& part = empty[static_cast<std::size_t>(draw() * static_cast<double>(left))];
+      for (int i = 0; i < kTries; ++i) {
+        const double place = (static_cast<double>(part) + draw()) / static_cast<double>(parts);
+        const auto m = std::clamp(static_cast<std::int64_t>(std::exp(low + place * (high - low))), first, last);
+        if (std::binary_search(used.begin(), used.end(), m) || !drawn.insert(m).second) continue;
+        places.push_back(place);
+        break;
+      }
+      std::swap(part, empty[left - 1]);
+    }
   }
   return {drawn.begin(), drawn.end()};
 }
