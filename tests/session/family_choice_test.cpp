@@ -91,6 +91,7 @@ TEST(FamilyRows, WhatWasMeasuredBeyondAFactorOfFourCountsAsLonger) {
   EXPECT_THAT(both.rows({64, 256, 257}, false), ElementsAre(ElementsAre(near(10), near(10), near(12.5))));
   EXPECT_THAT(both.rows({16}, false), ElementsAre(ElementsAre(near(10))));
   EXPECT_THAT(both.rows({15}, false), ElementsAre(ElementsAre(near(12.5))));
+  EXPECT_THAT(both.rows({15, 16}, false), ElementsAre(ElementsAre(near(10), near(10)))) << "no longer than more rows";
 }
 
 TEST(FamilyRows, AMeasuredTimeStaysWhereMoreRowsTakeLess) {
@@ -134,6 +135,12 @@ TEST(KernelChoice, AKernelServesNoClassInWhichItChanges) {
     EXPECT_EQ(parameter(both.pool.variant(chosen.rows.variants[chosen.intervals[0].kernel]), "A"), 2);
     EXPECT_EQ(parameter(both.pool.variant(chosen.rows.variants[chosen.intervals[1].kernel]), "A"), 1) << round;
   }
+  const std::vector<std::int64_t> narrow{16, 19, 24, 64};  // 20 lies in the third alone
+  KernelChoice other(request, both.templates, both.device, both.family, narrow, both.pool);
+  const auto chosen = other.choose(false).value();
+  std::vector<std::int64_t> ends;
+  for (const CoverInterval& interval : chosen.intervals) ends.push_back(narrow[interval.last_class]);
+  EXPECT_THAT(ends, ElementsAre(19, 24, 64));
 }
 
 /// Beside what the model names, of which nothing is known here but its costs.

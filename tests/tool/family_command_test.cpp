@@ -79,7 +79,7 @@ TEST_F(FamilyCommand, AListHasRangesAndShapesWhichShareATotal) {
   write("shapes.txt", "1..24x256x256 weight 30\n64x64x64 weight 10\n1..16x256x128 weight 60\n");
   const auto planned = [&](const std::string& total) {
     const Finished result = pgtune({"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt"),
-                                    "--total", total, "--dry-run", "--json"});
+                                    "--total", total, "--jobs", "8", "--dry-run", "--json"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     std::string text;
     const json document = json::parse(result.out);
@@ -88,6 +88,7 @@ TEST_F(FamilyCommand, AListHasRangesAndShapesWhichShareATotal) {
     return std::pair{text, result.err};
   };
   EXPECT_EQ(planned("1h").first, "16 8, 24 8, 64 -1, ") << "the heaviest first, shapes last";
+  EXPECT_EQ(planned("150s").first, "16 6, 24 2, 64 -1, ") << "as many probes as their shares pay for";
   const auto [text, errors] = planned("20s");
   EXPECT_EQ(text, "64 -1, ");
   EXPECT_THAT(errors, HasSubstr("1..24x256x256 f32 nn: left out, as its "));
