@@ -166,13 +166,14 @@ __device__ __forceinline__ void write_tile(pgtune::Accumulator (&acc)[kInstructi
 
 /// `workspace` holds prepared operands first, then partial accumulators of tiles that are split along K from
 /// `partials_at`, then their flags from `flags_at`, in bytes. `right_origin` is where the right operand's columns start
-/// in its map. `along_inverse` and `last_inverse` are those of PreparedRasterization.
+/// in its maps, of which the last ones are of last tiles. `along_inverse` and `last_inverse` are those of
+/// PreparedRasterization.
 extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM) gemm_wgmma(
 #if COPY == LABEL_cp_async
     const char* A, long long lda, long long stride_a, const char* B, long long ldb, long long stride_b,
 #else
     const __grid_constant__ pgtune::TensorMap map_left, const __grid_constant__ pgtune::TensorMap map_right,
-    const __grid_constant__ pgtune::TensorMap left_last, const __grid_constant__ pgtune::TensorMap right_last,
+    const __grid_constant__ pgtune::TensorMap map_left_last, const __grid_constant__ pgtune::TensorMap map_right_last,
 #endif
     const __grid_constant__ pgtune::TensorMap map_out, const void* C, void* D, char* workspace, long long partials_at,
     long long flags_at, int rows, int columns, int depth, int right_origin, long long ldc, long long stride_c,
@@ -198,6 +199,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM) gemm_wgmma(
 #if COPY == LABEL_tma
     pgtune::prefetch_tensor_map(map_left);
     pgtune::prefetch_tensor_map(map_right);
+    pgtune::prefetch_tensor_map(map_left_last);
+    pgtune::prefetch_tensor_map(map_right_last);
 #endif
     if (kStoresByTma) pgtune::prefetch_tensor_map(map_out);
   }
@@ -221,7 +224,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM) gemm_wgmma(
     produce_by_copies(SWAP_AB ? of_b : of_a, SWAP_AB ? of_a : of_b, sizes, at, stages, full, empty);
 #else
     if (threadIdx.x == kConsumers * 128)
-      produce({map_left, left_last}, {map_right, right_last}, sizes, at, right_origin, stages, full, empty,
+      produce({map_left, map_left_last}, {map_right, map_right_last}, sizes, at, right_origin, stages, full, empty,
               tile_rank());
 #endif
   } else {

@@ -54,8 +54,8 @@ struct WgmmaOperand {
     return byte / kSpan * kPanelBytes + line * kSpan + ((in_panel / 16 ^ exchanged(line)) << 4) + in_panel % 16;
   }
 
-  /// What is loaded of a tile: lines of how many panels. TMA takes several times as long to fill a line outside of the
-  /// operand with zeros as to load one, and no finished element needs them.
+  /// What is loaded of a tile: how many panels, and how many lines of each. TMA takes several times as long to fill a
+  /// line outside of the operand with zeros as to load one, and no finished element needs it.
   struct Loaded {
     int lines, panels;
     [[nodiscard]] __device__ __forceinline__ int bytes() const { return lines * panels * kSpan; }
@@ -76,8 +76,8 @@ struct WgmmaOperand {
                                               int batch, unsigned barrier, int share, unsigned mask,
                                               unsigned long long policy) {
     static_assert(kLines % kSharers == 0 && kLines / kSharers * kSpan % 128 == 0, "shares must be whole");
-    const int first = loaded.lines / kSharers * share;
     if (loaded.lines == 0) return;
+    const int first = loaded.lines / kSharers * share;
 #pragma unroll
     for (int panel = 0; panel < kPanels; ++panel) {
       if (kMnMajor && panel >= loaded.panels) break;
