@@ -143,6 +143,28 @@ TEST(KernelChoice, AKernelServesNoClassInWhichItChanges) {
   EXPECT_THAT(ends, ElementsAre(19, 24, 64));
 }
 
+TEST(FamilySearch, PromisingVariantsOfAClassAreOfDifferentKinds) {
+  TestFamily test;
+  test.search.definition.cost =
+      space::CostModel{{}, space::Expression::parse("100 * A + (B == 3 ? 0 : B)").value()};  // A decides
+  test.search.definition.kernels[0].block[0] = space::Expression::parse("A == 2 ? 32 : 32 * A").value();
+  test.search.definition.kernels[0].dynamic_smem_bytes = space::Expression::parse("A == 2 ? 1024 : 512").value();
+  const DeviceInfo device = test.search.device().device_info;
+  const auto promise = [&](auto& of, std::size_t most) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> out;
+    const auto found =
+        of(test.search.definition, test.request.problem, device, test.search.options, VariantFilter(), most);
+    if (!found) ADD_FAILURE() << found.error().text();
+    for (const Variant& one : *found) out.emplace_back(parameter(one, "A"), parameter(one, "B"));
+    return out;
+  };
+  using testing::Pair;
+  EXPECT_THAT(promise(promising, 3), ElementsAre(Pair(3, 3), Pair(3, 1), Pair(3, 2)));
+  EXPECT_THAT(promise(promising_kinds, 3), ElementsAre(Pair(3, 3), Pair(4, 3), Pair(5, 3)));
+  test.request.problem.m = 64;
+  EXPECT_THAT(promise(promising_kinds, 2), ElementsAre(Pair(1, 3), Pair(2, 3))) << "shared memory tells them apart";
+}
+
 /// Beside what the model names, of which nothing is known here but its costs.
 TEST(FamilySearch, AClassTriesAFewThatAreExpectedToBeNearItsBest) {
   TestFamily test;

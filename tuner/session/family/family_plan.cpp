@@ -5,6 +5,10 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
 
 #include "tuner/session/expected_search.hpp"
 #include "tuner/session/expected_times.hpp"
@@ -82,6 +86,25 @@ Result<std::vector<Variant>> promising(const space::TemplateSet& templates, cons
     TRY_ASSIGN(const auto list, space::legal_variants(definition, problem, device));
     TRY_ASSIGN(const auto costs, space::cost_clocks(definition, list.variants, problem, device));
     add(list, costs);
+  }
+  return out;
+}
+
+Result<std::vector<Variant>> promising_kinds(const space::TemplateSet& templates, const Problem& problem,
+                                             const DeviceInfo& device, const SessionOptions& options,
+                                             const VariantFilter& admits, std::size_t most) {
+  constexpr std::size_t kConsidered = 192;
+  TRY_ASSIGN(const auto found, promising(templates, problem, device, options, admits, kConsidered));
+  std::set<std::tuple<std::string, std::int64_t, std::int64_t>> kinds;
+  std::map<std::string, std::size_t> taken;  // of each template
+  std::vector<Variant> out;
+  for (const Variant& variant : found) {
+    if (taken[variant.template_name] == most) continue;
+    TRY_ASSIGN(const auto plan, space::make_launch_plan(templates.of(variant), variant, problem, device));
+    const KernelLaunch& kernel = plan.kernels.back();
+    if (!kinds.emplace(kernel.symbol, kernel.block.count(), kernel.dynamic_smem_bytes).second) continue;
+    out.push_back(variant);
+    ++taken[variant.template_name];
   }
   return out;
 }

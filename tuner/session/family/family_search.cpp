@@ -23,7 +23,7 @@ namespace pgtune::session {
 namespace {
 
 constexpr double kPoolReach = 0.10;    ///< a variant that is this near the best of an anchor is a candidate everywhere
-constexpr std::size_t kPromising = 3;  ///< of each class, that the model expects to be fastest
+constexpr std::size_t kPromising = 3;  ///< of each class, kinds of launch that the model expects to be fastest
 constexpr std::size_t kTriedOfClass = 5;
 constexpr double kClassReach = 0.08;  ///< what is predicted to be this near the best of a class is tried there
 
@@ -114,7 +114,7 @@ class FamilySearch {
     // Each expectation has threads of its own.
     in_parallel(found.size(), usable_cores() / 2, [&](std::size_t i) {
       if (stop_) return;
-      found[i] = promising(templates_, family_.at(plan_.tops[i]), device_.info(), options_, admits_, kPromising);
+      found[i] = promising_kinds(templates_, family_.at(plan_.tops[i]), device_.info(), options_, admits_, kPromising);
     });
     if (stop_) return {};
     std::vector<std::pair<std::int64_t, Variant>> wanted;
