@@ -24,14 +24,28 @@ int handle_value(RealFunction* getters, Major major, Handle handle, int otherwis
   return get != nullptr && get(handle, &value) == kSuccess ? value : otherwise;
 }
 
-/// One attribute of a cublasLt descriptor; what the library does not know is 0.
-template <typename Value>
-Value lt_value(RealFunction* getters, Major major, const void* descriptor, int attribute) {
-  auto* const get = getters[static_cast<int>(major)].get<int(const void*, int, void*, std::size_t, std::size_t*)>();
-  Value value = {};
-  std::size_t written = 0;
-  return get != nullptr && get(descriptor, attribute, &value, sizeof value, &written) == kSuccess ? value : Value{};
-}
+/// A cublasLt descriptor.
+class LtDescriptor {
+ public:
+  LtDescriptor(RealFunction* getters, Major major, const void* descriptor)
+      : get_(getters[static_cast<int>(major)].get<Get>()), descriptor_(descriptor) {}
+
+  /// One attribute; what the library does not know is 0.
+  template <typename Value>
+  Value value(int attribute) const {
+    Value value = {};
+    std::size_t written = 0;
+    const bool known = get_ != nullptr && get_(descriptor_, attribute, &value, sizeof value, &written) == kSuccess;
+    return known ? value : Value{};
+  }
+
+ private:
+  using Get = int(const void*, int, void*, std::size_t, std::size_t*);
+  Get* get_;
+  const void* descriptor_;
+};
+
+bool is_complex(int type) { return type == kC32F || type == kC64F; }
 
 struct LtLayout {
   std::int64_t rows, cols, ld, stride;
@@ -40,18 +54,16 @@ struct LtLayout {
 };
 
 LtLayout lt_layout(Major major, const void* descriptor) {
-  const auto value = [&](auto zero, int attribute) {
-    return lt_value<decltype(zero)>(get_lt_layout, major, descriptor, attribute);
-  };
+  const LtDescriptor layout(get_lt_layout, major, descriptor);
   LtLayout out{};
-  out.rows = value(std::int64_t{}, kLtRows);
-  out.cols = value(std::int64_t{}, kLtCols);
-  out.ld = value(std::int64_t{}, kLtLd);
-  out.stride = value(std::int64_t{}, kLtBatchStride);
-  out.type = value(int{}, kLtType);
-  out.batch = value(int{}, kLtBatchCount);
-  out.plain =
-      value(int{}, kLtOrder) == 0 && value(std::int64_t{}, kLtPlaneOffset) == 0 && value(int{}, kLtBatchMode) == 0;
+  out.rows = layout.value<std::int64_t>(kLtRows);
+  out.cols = layout.value<std::int64_t>(kLtCols);
+  out.ld = layout.value<std::int64_t>(kLtLd);
+  out.type = layout.value<int>(kLtType);
+  out.batch = layout.value<int>(kLtBatchCount);
+  if (out.batch != 1) out.stride = layout.value<std::int64_t>(kLtBatchStride);
+  out.plain = layout.value<int>(kLtOrder) == 0 && layout.value<int>(kLtBatchMode) == 0 &&
+              (!is_complex(out.type) || layout.value<std::int64_t>(kLtPlaneOffset) == 0);
   return out;
 }
 
@@ -69,8 +81,7 @@ void read_scalars(Key& key, const void* alpha, const void* beta) {
 void set_operations(Key& key, int op_a, int op_b) {
   key.trans_a = op_b != kOpN;
   key.trans_b = op_a != kOpN;
-  const bool complex = key.type_d == kC32F || key.type_d == kC64F;
-  if (complex && (op_a == kOpC || op_b == kOpC)) key.flags |= kConjugate;
+  if (is_complex(key.type_d) && (op_a == kOpC || op_b == kOpC)) key.flags |= kConjugate;
 }
 
 }  // namespace
@@ -83,7 +94,7 @@ Stream stream_of(Major major, Handle handle) {
 }
 
 const void* bias_of(Major major, const LtArguments& call) {
-  return lt_value<const void*>(get_lt_attribute, major, call.desc, kLtBiasPointer);
+  return LtDescriptor(get_lt_attribute, major, call.desc).value<const void*>(kLtBiasPointer);
 }
 
 Key key_of(Major major, const BlasArguments& call) {
@@ -106,15 +117,15 @@ Key key_of(Major major, const BlasArguments& call) {
 }
 
 Key key_of(Major major, const LtArguments& call) {
-  const auto value = [&](auto zero, int attribute) {
-    return lt_value<decltype(zero)>(get_lt_attribute, major, call.desc, attribute);
+  const LtDescriptor desc(get_lt_attribute, major, call.desc);
+  const auto any_pointer = [&](auto... attributes) {
+    return ((desc.value<const void*>(attributes) != nullptr) || ...);
   };
-  const auto any_pointer = [&](auto... attributes) { return ((value(std::uintptr_t{}, attributes) != 0) || ...); };
   const LtLayout a = lt_layout(major, call.a_layout), b = lt_layout(major, call.b_layout),
                  d = lt_layout(major, call.d_layout);
   Key key;
   key.call = Call::kLtMatmul;
-  const int op_a = value(int{}, kLtTransA), op_b = value(int{}, kLtTransB);
+  const int op_a = desc.value<int>(kLtTransA), op_b = desc.value<int>(kLtTransB);
   key.m = d.cols, key.n = d.rows, key.k = op_a == kOpN ? a.cols : a.rows;
   key.lda = b.ld, key.ldb = a.ld, key.ldc = d.ld;
   key.batch = d.batch;
@@ -122,23 +133,23 @@ Key key_of(Major major, const LtArguments& call) {
   key.type_a = static_cast<std::uint8_t>(b.type);
   key.type_b = static_cast<std::uint8_t>(a.type);
   key.type_d = key.bias_type = static_cast<std::uint8_t>(d.type);
-  key.compute = static_cast<std::uint8_t>(value(int{}, kLtComputeType));
+  key.compute = static_cast<std::uint8_t>(desc.value<int>(kLtComputeType));
   set_operations(key, op_a, op_b);
-  key.epilogue = static_cast<std::uint16_t>(value(int{}, kLtEpilogue));
+  key.epilogue = static_cast<std::uint16_t>(desc.value<int>(kLtEpilogue));
   if ((key.epilogue & kLtBias) != 0) {
-    const int type = value(int{}, kLtBiasDataType);
+    const int type = desc.value<int>(kLtBiasDataType);
     if (type >= 0) key.bias_type = static_cast<std::uint8_t>(type);
   }
-  if (value(int{}, kLtPointerMode) != 0) key.flags |= kDeviceScalars;
+  if (desc.value<int>(kLtPointerMode) != 0) key.flags |= kDeviceScalars;
   if (!a.plain || !b.plain || !d.plain) key.flags |= kOtherOrder;
   if (any_pointer(kLtAScalePointer, kLtBScalePointer, kLtCScalePointer, kLtDScalePointer, kLtDOutScalePointer))
     key.flags |= kScaled;
   const bool eight_bit_floats = a.type >= kE4M3;
-  if (eight_bit_floats && value(std::int8_t{}, kLtFastAccum) == 0) key.flags |= kExactSums;
-  if (value(int{}, kLtTransC) != 0 || value(std::int64_t{}, kLtBiasBatchStride) != 0 || a.batch != d.batch ||
+  if (eight_bit_floats && desc.value<std::int8_t>(kLtFastAccum) == 0) key.flags |= kExactSums;
+  if (desc.value<int>(kLtTransC) != 0 || desc.value<std::int64_t>(kLtBiasBatchStride) != 0 || a.batch != d.batch ||
       b.batch != d.batch || any_pointer(kLtEpilogueAuxPointer, kLtAmaxDPointer, kLtEmulationDescriptor))
     key.flags |= kUnusual;
-  if (value(int{}, kLtSmCountTarget) != 0) key.flags |= kLimitedSms;
+  if (desc.value<int>(kLtSmCountTarget) != 0) key.flags |= kLimitedSms;
   if ((key.flags & kDeviceScalars) == 0) read_scalars(key, call.alpha, call.beta);
   if (key.beta != 0 || (key.flags & kDeviceScalars) != 0) {
     const LtLayout c = lt_layout(major, call.c_layout);

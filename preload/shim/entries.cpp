@@ -20,14 +20,14 @@ class Recorded {
  public:
   Recorded(Major major, const BlasArguments& call) {
     if (!begin(major)) return;
-    const Key key = key_of(major, call);
+    Key key = key_of(major, call);
     void* const d = const_cast<void*>(call.c);
     record(key,
            {{call.b, call.a, call.c, nullptr, d, key.beta}, workspace_of(call.handle), stream_of(major, call.handle)});
   }
   Recorded(Major major, const LtArguments& call, Workspace workspace, Stream stream) {
     if (!begin(major)) return;
-    const Key key = key_of(major, call);
+    Key key = key_of(major, call);
     const void* const bias = (key.epilogue & kLtBias) != 0 ? bias_of(major, call) : nullptr;
     record(key, {{call.b, call.a, call.c, bias, call.d, key.beta}, workspace, stream});
   }
@@ -47,7 +47,7 @@ class Recorded {
     return ++depth == 1 && recording();
   }
 
-  void record(Key key, Given given) {
+  void record(Key& key, Given given) {
     if (serving()) key.device = static_cast<std::uint8_t>(current_device());
     Slot* const slot = slot_of(key);
     if (slot == nullptr) return;
