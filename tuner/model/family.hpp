@@ -65,8 +65,8 @@ struct FamilyLoss {
   PGTUNE_FIELDS(median, largest)
   friend bool operator==(const FamilyLoss&, const FamilyLoss&) = default;
   /// The share of M that may lose more than the largest of so many probes, at 95 % confidence: 1 - 0.05^(1/probes).
-  /// Probes of equal parts of the range promise no less than independent ones: the product of the parts' chances to
-  /// miss such M is at most the power of their mean.
+  /// Probes of different parts of the range promise no less than independent ones: their chances to miss such M have a
+  /// product that is at most the power of the mean (by Maclaurin's inequality where parts have no probe).
   [[nodiscard]] static double unproven_share(std::size_t probes);
 };
 

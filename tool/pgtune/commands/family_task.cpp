@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 
 #include "db/database.hpp"
@@ -53,10 +54,11 @@ std::vector<PlannedFamily> plans_of(const SearchTask& task, const MeasuringOptio
   return out;
 }
 
-/// Gives each its part of the task's total, takes it off there, and leaves out those for which nothing is left.
+/// Gives each its part of the task's total, takes it off there, and leaves out those for which nothing is left. Each is
+/// for the GPU that is free first.
 std::vector<PlannedFamily> fitted_into_total(SearchTask& task, std::vector<PlannedFamily> families, std::size_t gpus,
                                              Terminal& terminal) {
-  double left_s = *task.total_s * static_cast<double>(gpus);
+  std::vector<double> left_s(gpus, *task.total_s);  // of each GPU
   double weights = 0;
   for (const double weight : task.problem_weights) weights += weight;
   for (const PlannedFamily& family : families) weights += family.weight;
@@ -66,21 +68,23 @@ std::vector<PlannedFamily> fitted_into_total(SearchTask& task, std::vector<Plann
   for (PlannedFamily& family : families) {
     auto& [kernels_s, probes_s] = family.expected;
     std::size_t& probes = family.request.probes;
+    double& own_s = *std::max_element(left_s.begin(), left_s.end());
     const std::size_t fewest = std::min(kFewestProbes, probes);
     const double probe_s = probes > 0 ? probes_s / static_cast<double>(probes) : 0;
-    const double share_s = std::min(*task.total_s, left_s * family.weight / weights);
+    const double all_left_s = std::accumulate(left_s.begin(), left_s.end(), 0.0);
+    const double share_s = std::min(own_s, all_left_s * family.weight / weights);
     weights -= family.weight;
     for (; probes > fewest && kernels_s + probes_s > share_s; --probes) probes_s -= probe_s;
-    const double all_s = kernels_s + probes_s, most_s = std::min(*task.total_s, left_s);
-    if (all_s > most_s) {
+    const double all_s = kernels_s + probes_s;
+    if (all_s > own_s) {
       terminal.note(fmt::format("{}..{}: left out, as its {} do not fit in the {} left.", family.request.first_m,
-                                family.request.problem.title(), duration_text(all_s), duration_text(most_s)));
+                                family.request.problem.title(), duration_text(all_s), duration_text(own_s)));
       continue;
     }
-    left_s -= all_s;
+    own_s -= all_s;
     out.push_back(std::move(family));
   }
-  *task.total_s = left_s / static_cast<double>(gpus);
+  *task.total_s = *std::min_element(left_s.begin(), left_s.end());  // shapes begin when all ranges have ended
   return out;
 }
 

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "db/database.hpp"
 #include "db/queries/queries.hpp"
@@ -294,6 +296,20 @@ ExitCode search(Context& context, const SearchTask& task, const std::vector<Devi
 }
 
 }  // namespace
+
+session::Budget SearchTask::budget_of(const Problem& problem, std::size_t gpus) const {
+  const auto own = budgets.find(problem.key());
+  if (own == budgets.end()) return measuring.session.budget;
+  session::Budget budget = own->second;
+  if (!total_s) return budget;
+  std::vector<double> longest_first, busy_s(gpus, 0);
+  for (const auto& [key, other] : budgets) longest_first.push_back(other.seconds.value_or(0));
+  std::sort(longest_first.begin(), longest_first.end(), std::greater<>());
+  for (const double seconds : longest_first) *std::min_element(busy_s.begin(), busy_s.end()) += seconds;
+  const double busiest_s = *std::max_element(busy_s.begin(), busy_s.end());
+  if (busiest_s > 0) budget.seconds = budget.seconds.value_or(0) * *total_s / busiest_s;
+  return budget;
+}
 
 KindOfProblem kind_of(const Problem& problem) {
   return {problem.dtype, problem.type_of_c(), to_string(problem.epilogue)};

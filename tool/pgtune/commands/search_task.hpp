@@ -2,7 +2,6 @@
 // A request of pgtune search, and its execution: planned, answered from the database or by recordings, or searched.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -38,14 +37,9 @@ struct SearchTask {
   [[nodiscard]] const space::TemplateSet& templates_of(const Problem& problem) const {
     return templates.at(kind_of(problem));
   }
-  /// Where several GPUs share the problems, each has more of the total.
-  [[nodiscard]] session::Budget budget_of(const Problem& problem, std::size_t gpus) const {
-    const auto own = budgets.find(problem.key());
-    if (own == budgets.end()) return measuring.session.budget;
-    session::Budget budget = own->second;
-    if (total_s) budget.seconds = std::min(*total_s, budget.seconds.value_or(0) * static_cast<double>(gpus));
-    return budget;
-  }
+  /// Where several GPUs share the problems, each has so much more of the total that the GPU with most to do ends in
+  /// time.
+  [[nodiscard]] session::Budget budget_of(const Problem& problem, std::size_t gpus) const;
 };
 
 /// Shows every problem's result, and stores the measurements. Throws CommandError, db::Error.

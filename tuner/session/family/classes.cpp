@@ -102,7 +102,8 @@ std::vector<std::int64_t> draw_probes(std::int64_t first, std::int64_t last, std
   for (std::size_t parts = 1; drawn.size() < count && parts <= most_parts; parts *= 2) {
     std::vector<std::size_t> empty;
     for (std::size_t i = 0; i < parts; ++i) empty.push_back(i);
-    for (const double place : places) empty[static_cast<std::size_t>(place * static_cast<double>(parts))] = parts;
+    for (const double place : places)
+      empty[std::min(parts - 1, static_cast<std::size_t>(place * static_cast<double>(parts)))] = parts;
     std::erase(empty, parts);
     for (std::size_t left = empty.size(); left > 0 && drawn.size() < count; --left) {
       std::size_t& part = empty[static_cast<std::size_t>(draw() * static_cast<double>(left))];

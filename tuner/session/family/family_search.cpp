@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -223,8 +224,11 @@ class FamilySearch {
         if (!pool_.measured(index).cycles.contains(m) && tried_.emplace(index, m).second)
           timed[m].push_back(pool_.variant(index));
       }
-      if (pool_.is_capped(last_m) && !pool_.is_settled(index, last_m) && settled_.emplace(index, last_m).second)
-        settled[settled_at(index, last_m, settled)].push_back(pool_.variant(index));
+      if (!pool_.is_capped(last_m) || pool_.is_settled(index, last_m) || !settled_.emplace(index, last_m).second)
+        continue;
+      std::vector<Variant>& beside = settled[settled_at(index, last_m, settled)];
+      if (std::find(beside.begin(), beside.end(), pool_.variant(index)) == beside.end())
+        beside.push_back(pool_.variant(index));
     }
     const std::size_t number = timed.size() + settled.size();
     TRY(measure_at(timed, 0, number, &FamilyMeasurements::screen));
@@ -232,13 +236,18 @@ class FamilySearch {
     return number > 0;
   }
 
-  /// Where a variant is settled for the sake of `m`: beside others near there, if it can be. Alone it takes twice as
-  /// long, because the clock has to stand still first.
+  /// Where a variant is settled for the sake of `m`: at the nearest M near there where others are, if it can be. Alone
+  /// it takes twice as long, because the clock has to stand still first.
   std::int64_t settled_at(std::size_t index, std::int64_t m, const VariantsAtM& others) {
+    std::optional<std::int64_t> nearest;
+    const auto distance = [m](std::int64_t there) {
+      return static_cast<double>(std::max(m, there)) / static_cast<double>(std::min(m, there));
+    };
     for (const auto& [there, variants] : others) {
-      if (are_near(there, m) && pool_.is_capped(there) && pool_.facts(index, there).legal) return there;
+      if (!are_near(there, m) || !pool_.is_capped(there) || !pool_.facts(index, there).legal) continue;
+      if (!nearest || distance(there) < distance(*nearest)) nearest = there;
     }
-    return m;
+    return nearest.value_or(m);
   }
 
   /// The variants at each M, after `done` of `number` steps.

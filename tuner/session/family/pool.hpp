@@ -41,7 +41,7 @@ class Pool {
   [[nodiscard]] const Measured& measured(std::size_t index) const { return measured_[index]; }
   /// Where the power cap slows launches down: there seconds of a cycle differ from variant to variant.
   [[nodiscard]] bool is_capped(std::int64_t m) const;
-  /// How a M is to be sampled: nothing where it lies between the largest M below the cap and the smallest one at it.
+  /// How a M is to be sampled: known at and above the smallest M at the cap, and up to the largest one below it.
   [[nodiscard]] std::optional<Sampling> sampling(std::int64_t m) const;
   /// Whether the variant was measured at a M within a factor of four.
   [[nodiscard]] bool is_measured_near(std::size_t index, std::int64_t m) const;
