@@ -248,9 +248,10 @@ std::string time_note(const SearchTask& task, const std::vector<DeviceChoice>& c
   const std::size_t jobs =
       options.compile.jobs > 0 ? options.compile.jobs : device::default_compile_jobs(options.compile.memory_bytes);
   double all_s = 0;
+  const double factor = task.budget_factor(choices.size());
   for (const Problem& problem : task.problems) {
     session::SessionOptions session = options.session;
-    session.budget = task.budget_of(problem, choices.size());
+    session.budget = task.budget_of(problem, factor);
     const std::int64_t points = space_points(task.templates_of(problem));
     session.budget.trials = std::min(session.budget.trials.value_or(points), points);
     all_s += session::expected_search(problem, session, std::max<std::size_t>(jobs / choices.size(), 1)).seconds;
@@ -270,13 +271,14 @@ ExitCode search(Context& context, const SearchTask& task, const std::vector<Devi
     for (const space::TemplateId& id : templates.ids())
       terminal.detail(fmt::format("template  {} {}", id.name, id.content_hash));
   }
+  const double factor = task.budget_factor(choices.size());
   const auto search_on = [&](MeasuringRun& run, const Problem& problem) -> Shown {
     const space::TemplateSet& templates = task.templates_of(problem);
     SearchOutcome outcome{problem,
                           templates,
                           run.choice(),
                           run.session().conditions,
-                          run.search(problem, templates, task.budget_of(problem, choices.size())),
+                          run.search(problem, templates, task.budget_of(problem, factor)),
                           task.measuring.database_option};
     outcome.problem = with_counts(std::move(outcome.problem), outcome.result.baseline.counts);
     outcome.ceilings = run.ceilings();
@@ -297,17 +299,21 @@ ExitCode search(Context& context, const SearchTask& task, const std::vector<Devi
 
 }  // namespace
 
-session::Budget SearchTask::budget_of(const Problem& problem, std::size_t gpus) const {
-  const auto own = budgets.find(problem.key());
-  if (own == budgets.end()) return measuring.session.budget;
-  session::Budget budget = own->second;
-  if (!total_s) return budget;
+double SearchTask::budget_factor(std::size_t gpus) const {
+  if (!total_s) return 1;
   std::vector<double> longest_first, busy_s(gpus, 0);
-  for (const auto& [key, other] : budgets) longest_first.push_back(other.seconds.value_or(0));
+  for (const auto& [key, budget] : budgets) longest_first.push_back(budget.seconds.value_or(0));
   std::sort(longest_first.begin(), longest_first.end(), std::greater<>());
   for (const double seconds : longest_first) *std::min_element(busy_s.begin(), busy_s.end()) += seconds;
   const double busiest_s = *std::max_element(busy_s.begin(), busy_s.end());
-  if (busiest_s > 0) budget.seconds = budget.seconds.value_or(0) * *total_s / busiest_s;
+  return busiest_s > 0 ? *total_s / busiest_s : 1;
+}
+
+session::Budget SearchTask::budget_of(const Problem& problem, double factor) const {
+  const auto own = budgets.find(problem.key());
+  if (own == budgets.end()) return measuring.session.budget;
+  session::Budget budget = own->second;
+  if (budget.seconds) *budget.seconds *= factor;
   return budget;
 }
 

@@ -37,9 +37,9 @@ struct SearchTask {
   [[nodiscard]] const space::TemplateSet& templates_of(const Problem& problem) const {
     return templates.at(kind_of(problem));
   }
-  /// Where several GPUs share the problems, each has so much more of the total that the GPU with most to do ends in
-  /// time.
-  [[nodiscard]] session::Budget budget_of(const Problem& problem, std::size_t gpus) const;
+  /// By how much each problem's time may grow where several GPUs share them: until the busiest one takes the total.
+  [[nodiscard]] double budget_factor(std::size_t gpus) const;
+  [[nodiscard]] session::Budget budget_of(const Problem& problem, double factor) const;
 };
 
 /// Shows every problem's result, and stores the measurements. Throws CommandError, db::Error.

@@ -74,8 +74,9 @@ struct ExpectedFamily {
                                                      const DeviceInfo& device, const SessionOptions& options,
                                                      const VariantFilter& admits, std::size_t most);
 
-/// Of each template the first of so many kinds of launch among them: with equally many threads and bytes of shared
-/// memory variants differ in the order of their tiles, mostly. Errors: also a launch that cannot be planned.
+/// The same, but of each template the best one of up to `most` kinds. A kind has the same number of threads and bytes
+/// of shared memory; its variants differ mostly in the order of their tiles. Errors: also a launch that cannot be
+/// planned.
 [[nodiscard]] Result<std::vector<Variant>> promising_kinds(const space::TemplateSet& templates, const Problem& problem,
                                                            const DeviceInfo& device, const SessionOptions& options,
                                                            const VariantFilter& admits, std::size_t most);
