@@ -297,7 +297,10 @@ class FamilySearch {
   /// Plain searches of M that took no part, and rounds of their winners beside the family's kernels.
   Result<void> measure_probes() {
     const std::vector<std::int64_t> used(used_.begin(), used_.end());
-    const auto drawn = draw_probes(family_.first_m, family_.last_m(), request_.probes, used, options_.seed);
+    // Other M for other weights, so that the families of a model cover more.
+    const auto n = static_cast<std::uint64_t>(family_.problem.n), k = static_cast<std::uint64_t>(family_.problem.k);
+    const auto drawn =
+        draw_probes(family_.first_m, family_.last_m(), request_.probes, used, options_.seed ^ n << 40 ^ k << 16);
     std::size_t number = 0;
     for (const std::int64_t m : drawn) {
       if (stop_) return {};
