@@ -124,7 +124,7 @@ TEST(WgmmaMeasured, ThreadsCopyOperandsOfSmallProductsThatTmaCannotRead) {
 TEST(WgmmaMeasured, NinetySixRowsAreSwapped) {
   const auto tried = preset(of(96, 7168, 18432));
   EXPECT_THAT(tried, ::testing::Contains(variant(kSwappedWinner)));
-  EXPECT_LE(count(tried, "SWAP_AB", std::int64_t{1}), 6) << "hardly longer to search";
+  EXPECT_LE(count(tried, "SWAP_AB", std::int64_t{1}), 8) << "hardly longer to search";
   const auto clocks = [](const Variant& one) {
     return cost_clocks(wgmma(), one, of(96, 7168, 18432), device()).value().value();
   };
@@ -149,6 +149,17 @@ TEST(WgmmaMeasured, RowsPastSixtyFourAreSwappedInNarrowTilesThatFillAWave) {
   EXPECT_THAT(preset(of(83, 1024, 1024)), ::testing::Not(::testing::Contains(variant(kNarrow)))) << "48 tiles";
   EXPECT_THAT(preset(of(83, 4096, 4096)), ::testing::Not(::testing::Contains(variant(kNarrow)))) << "192 tiles";
   EXPECT_THAT(preset(of(200, 1024, 1024)), ::testing::Not(::testing::Contains(variant(kNarrow))));
+}
+
+TEST(WgmmaMeasured, TilesThatHoldAllRowsAreSwappedInClusters) {
+  // At 74x5632x4608 this took 15.95 us, the fastest of the others 16.35 us.
+  constexpr const char* kAllRows = "SWAP_AB=1,BM=64,BN=80,WARPGROUPS_M=1,CLUSTER_M=4,STAGES=12";
+  const auto tried = preset(of(74, 5632, 4608));
+  EXPECT_THAT(tried, ::testing::Contains(variant(kAllRows)));
+  EXPECT_LE(count(tried, "BN", std::int64_t{80}), 3);
+  EXPECT_EQ(count(preset(of(74, 2048, 4608)), "BN", std::int64_t{80}), 0) << "32 tiles";
+  EXPECT_EQ(count(preset(of(64, 5632, 4608)), "BN", std::int64_t{80}), 0);
+  EXPECT_EQ(count(preset(of(81, 5632, 4608)), "BN", std::int64_t{80}), 0);
 }
 
 TEST(WgmmaMeasured, ManyCtasShareTheTilesOfLongSums) {
