@@ -15,7 +15,7 @@ constexpr std::int64_t kFineStep = 8, kFineUpTo = 512, kCoarseStep = 64;
 
 /// Of the classes' grid: from a multiple of it to the next, m is above the first.
 std::int64_t step_at(std::int64_t m) {
-  constexpr std::int64_t kCoarsestUpTo = 8192;
+  constexpr std::int64_t kCoarsestUpTo = 4096;
   if (m <= 2) return 1;
   if (m <= 8) return m <= 4 ? 2 : 4;
   if (m <= 64) return 8;
