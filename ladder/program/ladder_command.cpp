@@ -204,7 +204,7 @@ class LadderCommand final : public Command {
                         fmt::format("{}, {}, only built for", choice.info.name, choice.info.architecture));
     }
     return measure(context, options, {choice}, {task.problem}, results,
-                   [&](MeasuringRun& run, const Problem&) { return climb(context, run, task, results); });
+                   {[&](MeasuringRun& run, const Problem&) { return climb(context, run, task, results); }});
   }
 
   [[nodiscard]] LadderTask read(Context& context) const {

@@ -139,9 +139,10 @@ class BenchCommand final : public Command {
     ResultDocument results(context.terminal(), task.measuring.json, task.problems.size());
     const auto choices = choose_devices(context, task.measuring.device);
     require_gpu(choices.front(), "a bench");
-    const ExitCode code = measure(
-        context, task.measuring, choices, task.problems, results,
-        [&](MeasuringRun& run, const Problem& problem) { return bench_problem(context, run, task, results, problem); });
+    const ExitCode code = measure(context, task.measuring, choices, task.problems, results,
+                                  {[&](MeasuringRun& run, const Problem& problem) {
+                                    return bench_problem(context, run, task, results, problem);
+                                  }});
     results.finish();
     return code;
   }

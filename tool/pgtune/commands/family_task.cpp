@@ -162,7 +162,10 @@ ExitCode run_families(SearchTask& task, Context& context, ResultDocument& result
     return [&terminal, &results, device = run.choice(), signal = run.signals().exit_code(),
             result = std::move(result)] { return show(result, device, terminal, results, signal); };
   };
-  return measure(context, options, choices, problems, results, search_on);
+  return measure(context, options, choices, problems, results,
+                 {.measure = search_on, .title = [&](const Problem& problem) {
+                    return fmt::format("{}..{}", request_of(task, problem).first_m, problem.title());
+                  }});
 }
 
 }  // namespace pgtune::tool

@@ -208,13 +208,13 @@ class InspectCommand final : public Command {
     }
     ResultDocument nothing_else(context.terminal(), false, 1);
     return measure(context, options, {choice}, {result.problem}, nothing_else,
-                   [&](MeasuringRun& run, const Problem& problem) -> Shown {
+                   {[&](MeasuringRun& run, const Problem& problem) -> Shown {
                      const space::TemplateSet inspected(templates.of(result.variant));
                      result.counters = run.counters(problem, inspected.compared_with(templates.baselines()),
                                                     {{.variant = result.variant}, {}});
                      const auto signal = run.signals().exit_code();
                      return [signal] { return signal.value_or(ExitCode::kDone); };
-                   });
+                   }});
   }
 
   static void read_sass(Inspection& result) {

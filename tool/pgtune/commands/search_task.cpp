@@ -294,7 +294,8 @@ ExitCode search(Context& context, const SearchTask& task, const std::vector<Devi
   const auto begun = [&](MeasuringRun& run, const Problem& problem) {
     return run.is_begun(problem, task.templates_of(problem));
   };
-  return measure(context, task.measuring, choices, task.problems, results.document(), search_on, begun);
+  return measure(context, task.measuring, choices, task.problems, results.document(),
+                 {.measure = search_on, .begun = begun});
 }
 
 }  // namespace

@@ -200,7 +200,7 @@ class Fleet {
     const auto start = std::chrono::steady_clock::now();
     try {
       devices_[device]->check_clock();
-      Shown shown = work_(*devices_[device], problem);
+      Shown shown = work_.measure(*devices_[device], problem);
       done(device, index, std::move(shown),
            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     } catch (const CommandError& error) {
@@ -229,7 +229,7 @@ class Fleet {
       changed_.notify_all();
     }
     view_.say(device, "waiting for the others");
-    view_.over(device, problems_[index].title(), elapsed_s);
+    view_.over(device, work_.title(problems_[index]), elapsed_s);
     report_totals();
   }
 
@@ -244,7 +244,7 @@ class Fleet {
       then = run.holds_gpu() ? handout_.failed(device, index) : busy(device);
       changed_.notify_all();
     }
-    terminal_.error(fmt::format("{}, {}: {}{}", run.name(), problems_[index].title(), reason, what_follows(then)));
+    terminal_.error(fmt::format("{}, {}: {}{}", run.name(), work_.title(problems_[index]), reason, what_follows(then)));
     if (handout_out(device)) view_.say(device, "left out");
     report_totals();
   }
@@ -296,7 +296,7 @@ class Fleet {
   }
 
   ExitCode tell(std::size_t index, const std::string& reason, ExitCode code) {
-    terminal_.error(fmt::format("{}: {}", problems_[index].title(), reason));
+    terminal_.error(fmt::format("{}: {}", work_.title(problems_[index]), reason));
     results_.add_error(problems_[index], reason);
     return code;
   }

@@ -42,11 +42,11 @@ void announce_all(Terminal& terminal, const MeasuringOptions& options, const Dev
   announce(terminal, announcement);
 }
 
-/// The expected time of each problem; empty if there is only one, or the times are unknown.
-std::vector<bool> which_are(const Begun& begun, MeasuringRun& device, const std::vector<Problem>& problems) {
+/// Of each problem, whether it is begun; empty if there is only one, or if none can be.
+std::vector<bool> begun(const Work& work, MeasuringRun& device, const std::vector<Problem>& problems) {
   std::vector<bool> out;
-  if (!begun || problems.size() == 1) return out;
-  for (const Problem& problem : problems) out.push_back(begun(device, problem));
+  if (!work.begun || problems.size() == 1) return out;
+  for (const Problem& problem : problems) out.push_back(work.begun(device, problem));
   return out;
 }
 
@@ -82,7 +82,7 @@ ExitCode measure_on_one(MeasuringRun& device, const std::vector<Problem>& proble
     live.set_before(list_text(over++, problems.size(), spent_s, measured));
     const auto start = std::chrono::steady_clock::now();
     try {
-      code = worse(code, work(device, problem)());
+      code = worse(code, work.measure(device, problem)());
       const double elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       if (elapsed_s >= kMeasured_s) {
         spent_s += elapsed_s;
@@ -96,7 +96,7 @@ ExitCode measure_on_one(MeasuringRun& device, const std::vector<Problem>& proble
       }
       const bool of_the_problem = error.kind() == ErrorKind::kUsage;
       if (problems.size() == 1 || !of_the_problem) throw;
-      terminal.error(fmt::format("{}: {}", problem.title(), error.what()));
+      terminal.error(fmt::format("{}: {}", work.title(problem), error.what()));
       results.add_error(problem, error.what());
       code = worse(code, exit_code(error.kind()));
     }
@@ -117,7 +117,7 @@ bool release_clocks(const Devices& devices) {
 }  // namespace
 
 ExitCode measure(Context& context, const MeasuringOptions& options, const std::vector<DeviceChoice>& choices,
-                 const std::vector<Problem>& problems, ResultDocument& results, const Work& work, const Begun& begun) {
+                 const std::vector<Problem>& problems, ResultDocument& results, const Work& work) {
   Terminal& terminal = context.terminal();
   const StopSignals signals;
   const MeasuringRun::Shared shared{.context = context,
@@ -131,7 +131,7 @@ ExitCode measure(Context& context, const MeasuringOptions& options, const std::v
     announce_all(terminal, options, devices);
     terminal.detail(fmt::format("worker    {}", context.paths().worker.string()));
     terminal.detail(fmt::format("cubins    {}", context.paths().cache.string()));
-    const std::vector<bool> last = which_are(begun, *devices.front(), problems);
+    const std::vector<bool> last = begun(work, *devices.front(), problems);
     code = devices.size() == 1 ? measure_on_one(*devices.front(), in_turn(problems, last), terminal, results, work)
                                : measure_side_by_side(devices, problems, last, terminal, results, work);
   } catch (...) {

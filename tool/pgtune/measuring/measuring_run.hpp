@@ -121,22 +121,27 @@ class MeasuringRun {
 /// The last step of a measured problem: shows its result and returns its exit code. Called in the command's thread, in
 /// the order of the problems.
 using Shown = std::function<ExitCode()>;
-/// Measures one problem on the given device, in that device's thread.
-using Work = std::function<Shown(MeasuringRun&, const Problem&)>;
-/// Whether an earlier command measured part of a problem, so that measuring it now resumes that.
-using Begun = std::function<bool(MeasuringRun&, const Problem&)>;
+/// What a command does with each problem of its list.
+struct Work {
+  /// Measures one problem on the given device, in that device's thread.
+  std::function<Shown(MeasuringRun&, const Problem&)> measure;
+  /// Whether an earlier command measured part of a problem, so that measuring it now resumes that. None: of none.
+  std::function<bool(MeasuringRun&, const Problem&)> begun = {};
+  /// The problem's name in messages.
+  std::function<std::string(const Problem&)> title = [](const Problem& problem) { return problem.title(); };
+};
 
 /// Locks the clocks if requested, prints device and conditions, and measures each problem until a signal arrives: one
-/// after the other on one device, in parallel on several, the longest expected first. Problems that are `begun` (as the
-/// first device finds after locking its clocks) come last, so that an interrupted list resumes where it stopped;
-/// without the function no problem counts as begun. Returns the worst exit code. Of several problems, one that cannot
+/// after the other on one device, in parallel on several, the longest expected first. Problems that are begun (as the
+/// first device finds after locking its clocks) come last, so that an interrupted list resumes where it stopped.
+/// Returns the worst exit code. Of several problems, one that cannot
 /// be measured is reported and noted in `results`, and the others continue. A failure of the only GPU is thrown; of
 /// several GPUs another one takes the problem (fleet.hpp). Devices are closed and clocks restored before this returns
 /// or throws; if clocks are not restored, this is reported and the exit code is at least kEnvironment. Throws
 /// CommandError (environment, usage), db::Error, and the exceptions of `work`.
 [[nodiscard]] ExitCode measure(Context& context, const MeasuringOptions& options,
                                const std::vector<DeviceChoice>& choices, const std::vector<Problem>& problems,
-                               ResultDocument& results, const Work& work, const Begun& begun = {});
+                               ResultDocument& results, const Work& work);
 
 /// The exit code of a search or a bench: the signal's if one interrupted it, kPartial if it gave up on void rounds.
 /// Reaching the budget is a normal end.
