@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -66,7 +67,7 @@ struct Computed {
   void compute(std::int64_t z, std::int64_t i, std::int64_t j) {
     const Key& key = slot.key;
     const std::int64_t place = z * key.stride_c + i * key.ldc + j;
-    last = 0.5 * get(c, place), last_scale = std::abs(last);
+    last = static_cast<double>(key.beta) * get(c, place), last_scale = std::abs(last);
     for (std::int64_t l = 0; l < kK; ++l) {
       const double product = get(a, z * key.stride_a + (key.trans_a != 0 ? l * key.lda + i : i * key.lda + l)) *
                              get(b, z * key.stride_b + (key.trans_b != 0 ? j * key.ldb + l : l * key.ldb + j));
@@ -87,6 +88,7 @@ struct Computed {
     put(ours, end - 1, last + error);
     std::memcpy(check.scratch, ours.data(), static_cast<std::size_t>(end * bytes()));
     EXPECT_TRUE(keep_c(check));
+    std::fill(c.begin(), c.end(), static_cast<unsigned char>(0));  // cuBLAS's call may write it
     return finish_check(check);
   }
 };
@@ -106,6 +108,24 @@ TEST(Checks, FindAnErrorBeyondTheBoundAndNoneBelow) {
         EXPECT_FALSE(call.passes(2 * bound + (type == kR16BF ? 0x1p-6 * std::abs(call.last) : 0)));
       }
     }
+  }
+}
+
+/// beta * C adds to the bound, as it was before the call.
+TEST(Checks, RememberC) {
+  ASSERT_NE(fake_cuda(), nullptr);
+  for (const float beta : {1.0F, 0.5F, 0.0F}) {
+    Computed call(kR32F, false, false);
+    call.slot.key.beta = beta;
+    const Key& key = call.slot.key;
+    call.put(call.c, (kBatch - 1) * key.stride_c + (kM - 1) * key.ldc + kN - 1, 1e4);
+    call.compute(kBatch - 1, kM - 1, kN - 1);
+    const double bound = 2 * (2 * 13 * 0x1p-24) * call.last_scale;
+    EXPECT_EQ(call.last_scale > 1000, beta > 0);
+    const std::vector<unsigned char> c = call.c;
+    EXPECT_TRUE(call.passes(0.9 * bound)) << beta;
+    call.c = c;
+    EXPECT_FALSE(call.passes(1.2 * bound)) << beta;
   }
 }
 
