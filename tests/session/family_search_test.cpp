@@ -53,6 +53,24 @@ TEST(FamilySearch, CoversItsRangeWithGoodKernels) {
   EXPECT_EQ(test.search.store.families.front(), family);
 }
 
+TEST(FamilySearch, ProbesOfAnotherWeightLieElsewhere) {
+  const auto probed = [](const char* shape) {
+    TestFamily test;
+    test.request.problem = parse_shape(shape).and_then(with_default_strides).value();
+    auto device = test.search.device();
+    const auto result = test.run(device);
+    std::vector<std::int64_t> out;
+    if (!result || !result->family) return out;
+    for (const FamilyProbe& probe : result->family->probes) out.push_back(probe.m);
+    return out;
+  };
+  const std::vector<std::int64_t> probes = probed("4096x256x256");
+  EXPECT_EQ(probes.size(), 3U);
+  EXPECT_EQ(probed("4096x256x256"), probes);
+  EXPECT_NE(probed("4096x512x256"), probes);
+  EXPECT_NE(probed("4096x256x512"), probes);
+}
+
 TEST(FamilySearch, ProbesAreSearchedAsIfThereWereNoFamily) {
   TestFamily test;
   auto device = test.search.device();

@@ -156,10 +156,18 @@ TEST(WgmmaMeasured, TilesThatHoldAllRowsAreSwappedInClusters) {
   constexpr const char* kAllRows = "SWAP_AB=1,BM=64,BN=80,WARPGROUPS_M=1,CLUSTER_M=4,STAGES=12";
   const auto tried = preset(of(74, 5632, 4608));
   EXPECT_THAT(tried, ::testing::Contains(variant(kAllRows)));
-  EXPECT_LE(count(tried, "BN", std::int64_t{80}), 3);
-  EXPECT_EQ(count(preset(of(74, 2048, 4608)), "BN", std::int64_t{80}), 0) << "32 tiles";
-  EXPECT_EQ(count(preset(of(64, 5632, 4608)), "BN", std::int64_t{80}), 0);
-  EXPECT_EQ(count(preset(of(81, 5632, 4608)), "BN", std::int64_t{80}), 0);
+  const auto narrow = [](std::int64_t n, std::int64_t columns) {
+    const auto variants = preset(of(74, n, 4608));
+    return std::count_if(variants.begin(), variants.end(), [&](const Variant& one) {
+      return std::get<std::int64_t>(*one.find("SWAP_AB")) == 1 && std::get<std::int64_t>(*one.find("BM")) == 64 &&
+             std::get<std::int64_t>(*one.find("BN")) == columns;
+    });
+  };
+  EXPECT_EQ(narrow(5632, 80), 3) << "clusters of one, two and four";
+  EXPECT_EQ(narrow(5632, 96), 0) << "wider than needed";
+  EXPECT_EQ(narrow(2816, 80), 3) << "44 tiles, for a third of the SMs";
+  EXPECT_EQ(narrow(2752, 80), 0);
+  EXPECT_EQ(narrow(132 * 64 + 64, 80), 0) << "more than one wave";
 }
 
 TEST(WgmmaMeasured, ManyCtasShareTheTilesOfLongSums) {

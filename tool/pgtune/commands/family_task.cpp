@@ -77,8 +77,8 @@ std::vector<PlannedFamily> fitted_into_total(SearchTask& task, std::vector<Plann
     for (; probes > fewest && kernels_s + probes_s > share_s; --probes) probes_s -= probe_s;
     const double all_s = kernels_s + probes_s;
     if (all_s > own_s) {
-      terminal.note(fmt::format("{}..{}: left out, as its {} do not fit in the {} left.", family.request.first_m,
-                                family.request.problem.title(), duration_text(all_s), duration_text(own_s)));
+      terminal.note(fmt::format("{}: left out, as its {} do not fit in the {} left.", family.request.title(),
+                                duration_text(all_s), duration_text(own_s)));
       continue;
     }
     own_s -= all_s;
@@ -162,10 +162,9 @@ ExitCode run_families(SearchTask& task, Context& context, ResultDocument& result
     return [&terminal, &results, device = run.choice(), signal = run.signals().exit_code(),
             result = std::move(result)] { return show(result, device, terminal, results, signal); };
   };
-  return measure(context, options, choices, problems, results,
-                 {.measure = search_on, .title = [&](const Problem& problem) {
-                    return fmt::format("{}..{}", request_of(task, problem).first_m, problem.title());
-                  }});
+  return measure(
+      context, options, choices, problems, results,
+      {.measure = search_on, .title = [&](const Problem& problem) { return request_of(task, problem).title(); }});
 }
 
 }  // namespace pgtune::tool

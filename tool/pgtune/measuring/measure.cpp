@@ -43,7 +43,7 @@ void announce_all(Terminal& terminal, const MeasuringOptions& options, const Dev
 }
 
 /// Of each problem, whether it is begun; empty if there is only one, or if none can be.
-std::vector<bool> begun(const Work& work, MeasuringRun& device, const std::vector<Problem>& problems) {
+std::vector<bool> which_are_begun(const Work& work, MeasuringRun& device, const std::vector<Problem>& problems) {
   std::vector<bool> out;
   if (!work.begun || problems.size() == 1) return out;
   for (const Problem& problem : problems) out.push_back(work.begun(device, problem));
@@ -131,7 +131,7 @@ ExitCode measure(Context& context, const MeasuringOptions& options, const std::v
     announce_all(terminal, options, devices);
     terminal.detail(fmt::format("worker    {}", context.paths().worker.string()));
     terminal.detail(fmt::format("cubins    {}", context.paths().cache.string()));
-    const std::vector<bool> last = begun(work, *devices.front(), problems);
+    const std::vector<bool> last = which_are_begun(work, *devices.front(), problems);
     code = devices.size() == 1 ? measure_on_one(*devices.front(), in_turn(problems, last), terminal, results, work)
                                : measure_side_by_side(devices, problems, last, terminal, results, work);
   } catch (...) {

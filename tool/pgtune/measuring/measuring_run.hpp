@@ -125,7 +125,8 @@ using Shown = std::function<ExitCode()>;
 struct Work {
   /// Measures one problem on the given device, in that device's thread.
   std::function<Shown(MeasuringRun&, const Problem&)> measure;
-  /// Whether an earlier command measured part of a problem, so that measuring it now resumes that. None: of none.
+  /// Whether an earlier command measured part of a problem, so that measuring it now resumes that. Empty: no problem
+  /// counts as begun.
   std::function<bool(MeasuringRun&, const Problem&)> begun = {};
   /// The problem's name in messages.
   std::function<std::string(const Problem&)> title = [](const Problem& problem) { return problem.title(); };
@@ -134,11 +135,11 @@ struct Work {
 /// Locks the clocks if requested, prints device and conditions, and measures each problem until a signal arrives: one
 /// after the other on one device, in parallel on several, the longest expected first. Problems that are begun (as the
 /// first device finds after locking its clocks) come last, so that an interrupted list resumes where it stopped.
-/// Returns the worst exit code. Of several problems, one that cannot
-/// be measured is reported and noted in `results`, and the others continue. A failure of the only GPU is thrown; of
-/// several GPUs another one takes the problem (fleet.hpp). Devices are closed and clocks restored before this returns
-/// or throws; if clocks are not restored, this is reported and the exit code is at least kEnvironment. Throws
-/// CommandError (environment, usage), db::Error, and the exceptions of `work`.
+/// Returns the worst exit code. Of several problems, one that cannot be measured is reported and noted in `results`,
+/// and the others continue. A failure of the only GPU is thrown; of several GPUs another one takes the problem
+/// (fleet.hpp). Devices are closed and clocks restored before this returns or throws; if clocks are not restored, this
+/// is reported and the exit code is at least kEnvironment. Throws CommandError (environment, usage), db::Error, and the
+/// exceptions of `work`.
 [[nodiscard]] ExitCode measure(Context& context, const MeasuringOptions& options,
                                const std::vector<DeviceChoice>& choices, const std::vector<Problem>& problems,
                                ResultDocument& results, const Work& work);

@@ -173,7 +173,7 @@ std::string expected_text(const session::ExpectedFamily& expected, std::size_t p
 
 std::string family_plan_text(const session::FamilyRequest& request, const session::FamilyPlan& plan,
                              const session::ExpectedFamily& expected) {
-  return fmt::format("{}..{}\n", request.first_m, request.problem.title()) +
+  return request.title() + '\n' +
          fact("anchors", fmt::format("M of {}: {} variants each", fmt::join(plan.anchors, ", "), session::kExplored)) +
          fact("classes", fmt::format("{}: in each the best few are timed at its largest M", plan.tops.size())) +
          fact("kernels", fmt::format("at most {}", request.kernels)) +

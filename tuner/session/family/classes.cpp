@@ -15,13 +15,13 @@ constexpr std::int64_t kFineStep = 8, kFineUpTo = 512, kCoarseStep = 64;
 
 /// Of the classes' grid: from a multiple of it to the next, m is above the first.
 std::int64_t step_at(std::int64_t m) {
-  constexpr std::int64_t kCoarsestUpTo = 4096;
+  constexpr std::int64_t kCoarseUpTo = 4096;
   if (m <= 2) return 1;
   if (m <= 8) return m <= 4 ? 2 : 4;
   if (m <= 64) return 8;
   if (m <= 256) return 16;
   std::int64_t step = kCoarseStep;
-  for (std::int64_t end = kCoarsestUpTo; m > end; end *= 2) step *= 2;
+  for (std::int64_t end = kCoarseUpTo; m > end; end *= 2) step *= 2;
   return step;
 }
 

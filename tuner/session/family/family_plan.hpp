@@ -28,6 +28,9 @@ struct FamilyRequest {
   /// All kernels add the products of an element in one order: that of one accumulator, by a name that begins with
   /// "plain" or "exact".
   bool one_order = false;
+
+  /// "1..8192x4096x14336 bf16 nt".
+  [[nodiscard]] std::string title() const { return std::to_string(first_m) + ".." + problem.title(); }
 };
 
 /// Which variants of a problem may become kernels; empty: all.

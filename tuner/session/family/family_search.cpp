@@ -14,6 +14,7 @@
 #include "tuner/session/family/kernel_choice.hpp"
 #include "tuner/session/family/measurements.hpp"
 #include "tuner/session/family/pool.hpp"
+#include "tuner/session/rounds/round_order.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/session/search_session.hpp"
 #include "tuner/space/plan.hpp"
@@ -298,9 +299,9 @@ class FamilySearch {
   Result<void> measure_probes() {
     const std::vector<std::int64_t> used(used_.begin(), used_.end());
     // Other M for other weights, so that the families of a model cover more.
-    const auto n = static_cast<std::uint64_t>(family_.problem.n), k = static_cast<std::uint64_t>(family_.problem.k);
-    const auto drawn =
-        draw_probes(family_.first_m, family_.last_m(), request_.probes, used, options_.seed ^ n << 40 ^ k << 16);
+    const std::uint64_t seed =
+        order_seed(options_.seed, fmt::format("probes of {}x{}", family_.problem.n, family_.problem.k));
+    const auto drawn = draw_probes(family_.first_m, family_.last_m(), request_.probes, used, seed);
     std::size_t number = 0;
     for (const std::int64_t m : drawn) {
       if (stop_) return {};

@@ -37,8 +37,8 @@ class RoundOrder {
   std::uint64_t seed_;
 };
 
-/// The seed of one stage's orders: the user's, mixed with `occasion`, which tells sessions and their stages apart, so
-/// that the same search again does not repeat the same orders and what bias they may have.
+/// The seed of one stage's orders, or of what else is drawn: the user's, mixed with `occasion`. That tells sessions and
+/// their stages apart, so that the same search again does not repeat the same orders and what bias they may have.
 [[nodiscard]] std::uint64_t order_seed(std::uint64_t seed, std::string_view occasion);
 
 }  // namespace pgtune::session
