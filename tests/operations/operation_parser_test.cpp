@@ -171,6 +171,7 @@ TEST_P(MalformedResiduals, AreRefused) { expect_refusal(residual_json(), GetPara
 INSTANTIATE_TEST_SUITE_P(
     All, MalformedResiduals,
     ::testing::Values(
+        Edit{"/buffers", "[]", "buffers: ", "empty"},  // then there is none that the reference could name
         Edit{"/buffers/5/error/factor", "", "buffers[5].error: the field 'factor'", ""},
         Edit{"/buffers/5/error/factor", "4", "buffers[5].error.factor: ", "expression in a string"},
         Edit{"/buffers/5/error/rule", "\"exact\"", "buffers[5].error.factor: ", "belongs to the rule residual"},

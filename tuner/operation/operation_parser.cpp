@@ -68,6 +68,7 @@ OperationDefinition read_definition(const JsonCursor& root, std::string_view res
   out.scalars = read_scalars(root);
   read_buffers(root, names, out);
   read_pointers(root, names, out);
+  if (out.buffers.empty()) return out;  // that is a problem by itself, and what follows names buffers
   read_reference(root, names, out);
   read_lesser(root, names, out);
   if (const auto tested = root.optional("null_test")) {
