@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "tests/fuzz/targets.hpp"
+#include "tuner/util/json_cursor.hpp"
 
 namespace {
 
@@ -58,10 +60,10 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
                                                unsigned seed) {
   std::minstd_rand random(seed);
-  json document = json::parse(data, data + size, nullptr, false);
-  if (document.is_discarded() || random() % 2 == 0) return LLVMFuzzerMutate(data, size, max_size);
-  edit(document, random);
-  const std::string text = document.dump(-1, ' ', false, json::error_handler_t::replace);
+  auto document = pgtune::parse_json({reinterpret_cast<const char*>(data), size}, "");
+  if (!document || random() % 2 == 0) return LLVMFuzzerMutate(data, size, max_size);
+  edit(*document, random);
+  const std::string text = document->dump(-1, ' ', false, json::error_handler_t::replace);
   if (text.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
   std::memcpy(data, text.data(), text.size());
   return text.size();
