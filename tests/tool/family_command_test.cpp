@@ -103,16 +103,21 @@ TEST_F(FamilyCommand, AListHasRangesAndShapesWhichShareATotal) {
 
 TEST_F(FamilyCommand, OnTwoGpusATotalHasRoomForTwiceAsMuch) {
   write("shapes.txt", "1..24x256x256 weight 60\n1..16x256x128 weight 40\n");
-  const auto left_out = [&](const std::string& gpus) {
+  const auto left_out = [&](const std::string& gpus, const std::string& step) {
     launch_.environment["PGTUNE_FAKE_GPUS"] = gpus;
-    const Finished result = pgtune({"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt")},
-                                   {"--probes", "0", "--device", "all", "--jobs", "8", "--total", "55s", "--force"});
+    const Finished result =
+        pgtune({"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt")},
+               {"--probes", "0", "--device", "all", "--jobs", "8", "--total", "55s", "--force", step});
     EXPECT_EQ(result.exit_code, 0) << result.err;
-    if (gpus == "2") EXPECT_THAT(result.err, HasSubstr("1..24x256x256 f32 nn is over after"));
+    if (gpus == "2" && step == "--verbose") {
+      EXPECT_THAT(result.err, HasSubstr("1..24x256x256 f32 nn is over after"));
+    }
     return result.err.find("left out") != std::string::npos;
   };
-  EXPECT_TRUE(left_out("1"));
-  EXPECT_FALSE(left_out("2"));
+  for (const std::string step : {"--dry-run", "--verbose"}) {
+    EXPECT_TRUE(left_out("1", step)) << step;
+    EXPECT_FALSE(left_out("2", step)) << step;
+  }
 }
 
 TEST_F(FamilyCommand, WhatIsStoredTakesNothingOfATotal) {
@@ -120,6 +125,12 @@ TEST_F(FamilyCommand, WhatIsStoredTakesNothingOfATotal) {
   const std::vector<std::string> search{"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt")};
   const Finished first = pgtune(search, {"--probes", "2"});
   ASSERT_EQ(first.exit_code, 0) << first.err;
+  const auto planned = [&](const std::string& option) {
+    return json::parse(pgtune(search, {"--total", "1s", "--dry-run", "--json", option}).out).at("results");
+  };
+  ASSERT_EQ(planned("--quiet").size(), 2U);
+  EXPECT_EQ(planned("--quiet").at(0).at("stored"), true);
+  EXPECT_EQ(planned("--force").size(), 1U);
   const Finished second = pgtune(search, {"--total", "1s"});
   EXPECT_EQ(second.exit_code, 0) << second.err;
   EXPECT_THAT(second.out, HasSubstr("1..24x256x256"));

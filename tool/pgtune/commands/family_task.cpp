@@ -27,16 +27,20 @@ const session::FamilyRequest& request_of(const SearchTask& task, const Problem& 
 struct PlannedFamily {
   session::FamilyRequest request;
   double weight;
-  session::FamilyPlan plan;
-  session::ExpectedFamily expected;
+  std::optional<session::FamilyPlan> plan{};  ///< none if the database has the family
+  session::ExpectedFamily expected{};
 };
 
 /// Probes of a family that a total has time for, at least.
 constexpr std::size_t kFewestProbes = 2;
 
-/// Of the families that are not in `store`, if there is one. `gpus` share the compile workers.
+/// Of all families. `gpus` share the compile workers.
 std::vector<PlannedFamily> plans_of(const SearchTask& task, const MeasuringOptions& options, const DeviceInfo& device,
-                                    std::size_t gpus, session::Store* store) {
+                                    std::size_t gpus) {
+  std::optional<db::Database> database;
+  std::optional<DatabaseStore> store;
+  if (!options.clock.request && !db::is_absent(options.database))  // a clock to lock is known once it is locked
+    store.emplace(database.emplace(db::Database::open(options.database, db::OpenMode::kReadOnly)));
   const std::size_t jobs =
       options.compile.jobs > 0 ? options.compile.jobs : device::default_compile_jobs(options.compile.memory_bytes);
   std::vector<PlannedFamily> out;
@@ -45,7 +49,10 @@ std::vector<PlannedFamily> plans_of(const SearchTask& task, const MeasuringOptio
     const space::TemplateSet& templates = task.templates_of(request.problem);
     session::FamilyRequest enough = request;
     if (task.total_s) enough.probes = std::min(request.probes, kFewestProbes);
-    if (store != nullptr && session::stored_family(*store, enough, templates, device, options.session)) continue;
+    if (store && session::stored_family(*store, enough, templates, device, options.session)) {
+      out.push_back({enough, task.family_weights[i]});
+      continue;
+    }
     auto plan = value_or_throw(session::plan_family(request, templates, device, options.session));
     const auto expected =
         session::expected_family(request, plan, options.session, std::max<std::size_t>(jobs / gpus, 1));
@@ -54,18 +61,22 @@ std::vector<PlannedFamily> plans_of(const SearchTask& task, const MeasuringOptio
   return out;
 }
 
-/// Gives each its part of the task's total, takes it off there, and leaves out those for which nothing is left. Each is
-/// for the GPU that is free first.
+/// Gives each that is not stored its part of the task's total, takes it off there, and leaves out those for which
+/// nothing is left. Each is for the GPU that is free first.
 std::vector<PlannedFamily> fitted_into_total(SearchTask& task, std::vector<PlannedFamily> families, std::size_t gpus,
                                              Terminal& terminal) {
   std::vector<double> left_s(gpus, *task.total_s);  // of each GPU
   double weights = 0;
   for (const double weight : task.problem_weights) weights += weight;
-  for (const PlannedFamily& family : families) weights += family.weight;
+  for (const PlannedFamily& family : families) weights += family.plan ? family.weight : 0;
   std::stable_sort(families.begin(), families.end(),
                    [](const PlannedFamily& a, const PlannedFamily& b) { return a.weight > b.weight; });
   std::vector<PlannedFamily> out;
   for (PlannedFamily& family : families) {
+    if (!family.plan) {
+      out.push_back(std::move(family));
+      continue;
+    }
     auto& [kernels_s, probes_s] = family.expected;
     std::size_t& probes = family.request.probes;
     double& own_s = *std::max_element(left_s.begin(), left_s.end());
@@ -89,41 +100,31 @@ std::vector<PlannedFamily> fitted_into_total(SearchTask& task, std::vector<Plann
 }
 
 ExitCode plan(SearchTask& task, const MeasuringOptions& options, Context& context, ResultDocument& results) {
-  const DeviceChoice choice = choose_device_to_plan(context, options.device);
-  announce(context.terminal(), {.choice = choice, .session = options.session, .database = options.database});
-  std::vector<PlannedFamily> families = plans_of(task, options, choice.info, 1, nullptr);
-  if (task.total_s) families = fitted_into_total(task, std::move(families), 1, context.terminal());
+  const std::vector<DeviceChoice> choices = choose_devices_to_plan(context, options.device);
+  announce(context.terminal(), {.choice = choices.front(), .session = options.session, .database = options.database});
+  std::vector<PlannedFamily> families = plans_of(task, options, choices.front().info, choices.size());
+  if (task.total_s) families = fitted_into_total(task, std::move(families), choices.size(), context.terminal());
   for (const PlannedFamily& one : families)
     results.add([&] { return family_plan_text(one.request, one.plan, one.expected); },
                 [&] { return family_plan_json(one.request, one.plan, one.expected); });
   return ExitCode::kDone;
 }
 
-/// Those that are stored stay as they are; the others are planned, and share the task's total.
-void plan_unstored(SearchTask& task, const MeasuringOptions& options, const std::vector<DeviceChoice>& choices,
-                   Terminal& terminal) {
-  std::optional<db::Database> database;
-  std::optional<DatabaseStore> store;
-  if (!options.clock.request && !db::is_absent(options.database))  // a clock to lock is known once it is locked
-    store.emplace(database.emplace(db::Database::open(options.database, db::OpenMode::kReadOnly)));
-  auto families = plans_of(task, options, choices.front().info, choices.size(), store ? &*store : nullptr);
-  std::erase_if(task.families, [&](const session::FamilyRequest& request) {
-    return std::any_of(families.begin(), families.end(),
-                       [&](const PlannedFamily& family) { return family.request.problem == request.problem; });
-  });
-  if (task.total_s) {
-    for (session::FamilyRequest& stored : task.families) stored.probes = std::min(stored.probes, kFewestProbes);
-    families = fitted_into_total(task, std::move(families), choices.size(), terminal);
-  }
+/// Makes the task's families those that fit in its total. Those that are stored stay as they are.
+void fit_families(SearchTask& task, const MeasuringOptions& options, const std::vector<DeviceChoice>& choices,
+                  Terminal& terminal) {
+  std::vector<PlannedFamily> families = plans_of(task, options, choices.front().info, choices.size());
+  if (task.total_s) families = fitted_into_total(task, std::move(families), choices.size(), terminal);
+  task.families.clear();
   session::ExpectedFamily all;
   std::size_t probes = 0;
   for (const PlannedFamily& family : families) {
     task.families.push_back(family.request);
     all.kernels_s += family.expected.kernels_s / static_cast<double>(choices.size());
     all.probes_s += family.expected.probes_s / static_cast<double>(choices.size());
-    probes += family.request.probes;
+    if (family.plan) probes += family.request.probes;
   }
-  if (!families.empty()) terminal.note(fact_note("time", expected_text(all, probes)));
+  if (all.kernels_s > 0) terminal.note(fact_note("time", expected_text(all, probes)));
 }
 
 ExitCode show(const session::FamilyResult& result, const DeviceChoice& device, Terminal& terminal,
@@ -153,7 +154,7 @@ ExitCode run_families(SearchTask& task, Context& context, ResultDocument& result
   const std::vector<DeviceChoice> choices = choose_devices(context, options.device);
   require_gpu(choices.front(), "a search over a range of M");
   Terminal& terminal = context.terminal();
-  plan_unstored(task, options, choices, terminal);
+  fit_families(task, options, choices, terminal);
   if (task.families.empty()) return ExitCode::kDone;
   std::vector<Problem> problems;
   for (const session::FamilyRequest& request : task.families) problems.push_back(request.problem);

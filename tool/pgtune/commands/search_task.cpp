@@ -165,7 +165,7 @@ ExitCode show_result(Terminal& terminal, Results& results, const SearchOutcome& 
 /// Only prints what would be searched.
 ExitCode plan(Context& context, const SearchTask& task, Results& results) {
   const MeasuringOptions& options = task.measuring;
-  const DeviceChoice choice = choose_device_to_plan(context, options.device);
+  const DeviceChoice choice = choose_devices_to_plan(context, options.device).front();
   if (!choice.is_gpu()) options.clock.refuse_without_gpu();
   const auto lock = choice.is_gpu() ? options.clock.request : std::nullopt;
   const bool unknown_clock = lock && !lock->mhz;

@@ -161,19 +161,20 @@ void require_gpu(const DeviceChoice& choice, std::string_view what) {
                                  what, cause));
 }
 
-DeviceChoice choose_device_to_plan(Context& context, const std::string& option) {
-  DeviceChoice choice;
+std::vector<DeviceChoice> choose_devices_to_plan(Context& context, const std::string& option) {
+  std::vector<DeviceChoice> choices;
   if (option != kAutomatic || has_built_in_recording()) {
-    choice = std::move(choose_devices(context, option).front());
+    choices = choose_devices(context, option);
   } else if (const auto devices = device::list_devices(context.paths().worker.string())) {
-    return gpu_choice(devices->front(), 0);
+    return {gpu_choice(devices->front(), 0)};
   } else {
+    DeviceChoice& choice = choices.emplace_back();
     choice.info = architecture_info(kPlanArchitecture).value();
     choice.description = fmt::format("a typical {} GPU", kPlanArchitecture);
     choice.no_gpu = devices.error().text();
   }
-  note_missing_gpu(context.terminal(), choice);
-  return choice;
+  note_missing_gpu(context.terminal(), choices.front());
+  return choices;
 }
 
 DeviceInfo device_or_architecture(Context& context, const std::string& option) {

@@ -50,9 +50,9 @@ struct DeviceChoice {
 /// For work that needs a GPU: throws CommandError (environment) with the cause if `choice` is none. `what`: "a bench".
 void require_gpu(const DeviceChoice& choice, std::string_view what);
 
-/// Like choose_devices() for work that only plans and needs one device: with auto and neither GPU nor recording, a
-/// typical GPU of sm_90a. Prints a note if there is no GPU.
-[[nodiscard]] DeviceChoice choose_device_to_plan(Context& context, const std::string& option);
+/// Like choose_devices() for work that only plans: with auto and neither GPU nor recording, a typical GPU of sm_90a.
+/// Prints a note if there is no GPU.
+[[nodiscard]] std::vector<DeviceChoice> choose_devices_to_plan(Context& context, const std::string& option);
 
 /// For commands that need no GPU: facts about the device or architecture that `option` names. Throws the errors of
 /// choose_device(), with the names of architectures.

@@ -171,26 +171,28 @@ std::string expected_text(const session::ExpectedFamily& expected, std::size_t p
   return text;
 }
 
-std::string family_plan_text(const session::FamilyRequest& request, const session::FamilyPlan& plan,
+std::string family_plan_text(const session::FamilyRequest& request, const std::optional<session::FamilyPlan>& plan,
                              const session::ExpectedFamily& expected) {
+  if (!plan) return request.title() + '\n' + fact("time", "none, for the database has it; --force measures again");
   return request.title() + '\n' +
-         fact("anchors", fmt::format("M of {}: {} variants each", fmt::join(plan.anchors, ", "), session::kExplored)) +
-         fact("classes", fmt::format("{}: in each the best few are timed at its largest M", plan.tops.size())) +
+         fact("anchors", fmt::format("M of {}: {} variants each", fmt::join(plan->anchors, ", "), session::kExplored)) +
+         fact("classes", fmt::format("{}: in each the best few are timed at its largest M", plan->tops.size())) +
          fact("kernels", fmt::format("at most {}", request.kernels)) +
          fact("time", expected_text(expected, request.probes));
 }
 
-nlohmann::json family_plan_json(const session::FamilyRequest& request, const session::FamilyPlan& plan,
+nlohmann::json family_plan_json(const session::FamilyRequest& request, const std::optional<session::FamilyPlan>& plan,
                                 const session::ExpectedFamily& expected) {
-  return {{"schema", kJsonSchema},
-          {"dry_run", true},
-          {"problem", request.problem},
-          {"first_m", request.first_m},
-          {"anchors", plan.anchors},
-          {"class_tops", plan.tops},
-          {"kernels", request.kernels},
-          {"probes", request.probes},
-          {"expected_s", {{"kernels", expected.kernels_s}, {"probes", expected.probes_s}}}};
+  nlohmann::json out{{"schema", kJsonSchema},
+                     {"dry_run", true},
+                     {"problem", request.problem},
+                     {"first_m", request.first_m},
+                     {"kernels", request.kernels},
+                     {"probes", request.probes},
+                     {"stored", !plan},
+                     {"expected_s", {{"kernels", expected.kernels_s}, {"probes", expected.probes_s}}}};
+  if (plan) out.update({{"anchors", plan->anchors}, {"class_tops", plan->tops}});
+  return out;
 }
 
 }  // namespace pgtune::tool

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "tuner/session/family/family_search.hpp"
@@ -13,10 +14,12 @@ namespace pgtune::tool {
 [[nodiscard]] std::string family_text(const Family& family, const DeviceInfo& device);
 [[nodiscard]] nlohmann::json family_json(const Family& family, const DeviceInfo& device);
 
-/// Of a dry run: anchors, classes and expected times.
-[[nodiscard]] std::string family_plan_text(const session::FamilyRequest& request, const session::FamilyPlan& plan,
+/// Of a dry run: anchors, classes and expected times; without a plan if the database has the family.
+[[nodiscard]] std::string family_plan_text(const session::FamilyRequest& request,
+                                           const std::optional<session::FamilyPlan>& plan,
                                            const session::ExpectedFamily& expected);
-[[nodiscard]] nlohmann::json family_plan_json(const session::FamilyRequest& request, const session::FamilyPlan& plan,
+[[nodiscard]] nlohmann::json family_plan_json(const session::FamilyRequest& request,
+                                              const std::optional<session::FamilyPlan>& plan,
                                               const session::ExpectedFamily& expected);
 
 /// "about 9m00s in all: 5m00s for kernels, 4m00s for 8 probes".
