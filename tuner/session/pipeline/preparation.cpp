@@ -66,7 +66,10 @@ Result<Preparation> prepare(SessionContext& context, ProgressReporter& progress,
   context.problem = with_counts(std::move(context.problem), baseline.counts);
   if (const auto best = static_cast<std::size_t>(baseline.best); best < baseline.algorithms.size())
     progress.baseline(baseline.name(), baseline.algorithms[best].time_s);
-  return Preparation{std::move(baseline), context.device.other_processes(), time_s};
+  // A look at them takes as long as the preparation for a small problem.
+  OtherProcesses others;
+  if (opponents == Opponents::kBaseline) others = context.device.other_processes();
+  return Preparation{std::move(baseline), std::move(others), time_s};
 }
 
 double expected_ceilings_s(const Budget& budget) {

@@ -12,7 +12,7 @@ namespace pgtune::session {
 
 struct Preparation {
   BaselineReport baseline;
-  OtherProcesses others;  ///< on the GPU
+  OtherProcesses others;  ///< on the GPU; not looked for where there are no opponents
   double time_s = 0;      ///< wall time
 };
 

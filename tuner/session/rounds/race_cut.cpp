@@ -44,12 +44,12 @@ bool clearly_slower(const SampleTimes& times, const SampleTimes& incumbent, cons
 int planned_race_looks(int race_rounds) { return std::max(race_rounds - static_cast<int>(kIntervalCut) + 1, 1); }
 
 double entry_margin(std::span<const SampleTimes> screening, double tie_margin) {
-  constexpr double kLeast = 0.03, kMost = 0.20, kNear = 1.3;
+  constexpr double kLeast = 0.03, kMost = 0.20, kNearBest = 1.3;
   const auto medians_s = medians(screening);
   const double best_s = medians_s.empty() ? 0 : *std::min_element(medians_s.begin(), medians_s.end());
   std::vector<double> ranges;
   for (std::size_t i = 0; i < screening.size(); ++i) {
-    if (medians_s[i] > kNear * best_s) continue;
+    if (medians_s[i] > kNearBest * best_s) continue;
     const auto [low, high] = std::minmax_element(screening[i].begin(), screening[i].end());
     ranges.push_back(*high / *low - 1);
   }
