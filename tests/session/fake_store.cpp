@@ -74,7 +74,7 @@ void FakeStore::finish(const std::optional<Answer>& answer) {
   current_.clear();
 }
 
-std::optional<Family> FakeStore::family(const StoreKey& key, std::int64_t first_m, bool one_order) {
+std::optional<Family> FakeStore::family(const StoreKey& key, std::int64_t first_m, bool one_order, Boards /*boards*/) {
   const auto found = std::find_if(families.rbegin(), families.rend(), [&](const Family& family) {
     return family.problem == key.problem && family.first_m == first_m && family.sum_order.empty() != one_order;
   });

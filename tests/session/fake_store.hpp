@@ -23,7 +23,8 @@ class FakeStore final : public Store {
   [[nodiscard]] std::optional<Ceilings> ceilings(const DeviceInfo& device) override;
   void save_ceilings(const Ceilings& ceilings) override;
   void finish(const std::optional<Answer>& answer) override;
-  [[nodiscard]] std::optional<Family> family(const StoreKey& key, std::int64_t first_m, bool one_order) override;
+  [[nodiscard]] std::optional<Family> family(const StoreKey& key, std::int64_t first_m, bool one_order,
+                                             Boards boards) override;
   void save_family(const StoreKey& key, const Family& family, std::uint64_t seed,
                    const std::string& command_line) override;
 

@@ -235,15 +235,21 @@ TEST_F(DatabaseStoreTest, AFamilyAnswersForItsRangeAndOrder) {
   family.kernels = {{variant(16), "c0ffee"}};
   family.intervals = {{.last_m = 512, .kernel = 0, .spare = {}, .time_s = 1e-5, .basis = FamilyBasis::kMeasured}};
   store_.save_family(key, family, 7, "pgtune search");
-  EXPECT_EQ(store_.family(key, 1, false), family);
-  EXPECT_EQ(store_.family(key, 2, false), std::nullopt);
-  EXPECT_EQ(store_.family(key, 1, true), std::nullopt);
+  constexpr auto kClass = session::Boards::kOfClass;
+  EXPECT_EQ(store_.family(key, 1, false, kClass), family);
+  EXPECT_EQ(store_.family(key, 1, false, session::Boards::kThisOne), family);
+  EXPECT_EQ(store_.family(key, 2, false, kClass), std::nullopt);
+  EXPECT_EQ(store_.family(key, 1, true, kClass), std::nullopt);
   session::StoreKey smaller = key;
   smaller.problem.m = 256;
-  EXPECT_EQ(store_.family(smaller, 1, false), std::nullopt) << "another range";
+  EXPECT_EQ(store_.family(smaller, 1, false, kClass), std::nullopt) << "another range";
   session::StoreKey changed = key;
   changed.templates = test::tiny("other");
-  EXPECT_EQ(store_.family(changed, 1, false), std::nullopt);
+  EXPECT_EQ(store_.family(changed, 1, false, kClass), std::nullopt);
+  session::StoreKey elsewhere = key;
+  elsewhere.device.uuid = "GPU-of-another-board";
+  EXPECT_EQ(store_.family(elsewhere, 1, false, kClass), family);
+  EXPECT_EQ(store_.family(elsewhere, 1, false, session::Boards::kThisOne), std::nullopt);
   EXPECT_FALSE(stored(store_key())) << "it answers no single M";
 }
 

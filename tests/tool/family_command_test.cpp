@@ -148,6 +148,7 @@ TEST_F(FamilyCommand, SaysWhatARangeCannotDo) {
            {{"search", "--template", tiny, "--shape", "8x64x64", "--batch-invariant"},
             "--batch-invariant is for a range"},
            {{"search", "--template", tiny, "--shape", range, "--counters"}, "--counters is for single shapes"},
+           {{"search", "--template", tiny, "--shape", range, "--power"}, "--power is for single shapes"},
            {{"search", "--template", tiny, "--shape", range, "--total", "1m", "--budget", "1s"}, "--total excludes"},
            {{"search", "--template", tiny, "--shape", range, "--shape", "2..8x64x64"},
             "two ranges of M that end alike"},

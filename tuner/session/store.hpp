@@ -89,7 +89,8 @@ class Store {
   virtual void finish(const std::optional<Answer>& answer) = 0;
 
   /// The newest family of exactly this range. The key's problem is the one with the largest M.
-  [[nodiscard]] virtual std::optional<Family> family(const StoreKey& key, std::int64_t first_m, bool one_order) = 0;
+  [[nodiscard]] virtual std::optional<Family> family(const StoreKey& key, std::int64_t first_m, bool one_order,
+                                                     Boards boards) = 0;
   /// In a session of its own.
   virtual void save_family(const StoreKey& key, const Family& family, std::uint64_t seed,
                            const std::string& command_line) = 0;

@@ -208,9 +208,12 @@ class SearchCommand final : public SearchOptions {
                            fmt::format("{} is for a range of M, such as --shape 1..8192x4096x4096.", of_families));
       return;
     }
-    if (counters_ || objective_ != "time")
+    const bool power = task.measuring.session.measure_energy;
+    if (counters_ || power || objective_ != "time")
       throw CommandError(ErrorKind::kUsage, fmt::format("{} is for single shapes. Leave it out for a range of M.",
-                                                        counters_ ? "--counters" : "--objective"));
+                                                        counters_ ? "--counters"
+                                                        : power   ? "--power"
+                                                                  : "--objective"));
   }
 
   /// A time, and an end where the strategy can say that there is nothing left to gain.

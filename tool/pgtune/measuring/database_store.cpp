@@ -194,13 +194,17 @@ void DatabaseStore::finish(const std::optional<session::Answer>& answer) {
   db::finish_session(database_, session_, best);
 }
 
-std::optional<Family> DatabaseStore::family(const session::StoreKey& key, std::int64_t first_m, bool one_order) {
-  const auto rows = db::list_families(database_, {.problem = key.problem,
-                                                  .device_class = device_class(key.device).text(),
-                                                  .template_hash = key.templates.id().content_hash,
-                                                  .conditions_key = key.conditions.key(),
-                                                  .recorded = false,
-                                                  .one_order = one_order});
+std::optional<Family> DatabaseStore::family(const session::StoreKey& key, std::int64_t first_m, bool one_order,
+                                            session::Boards boards) {
+  const bool this_one = boards == session::Boards::kThisOne;
+  const auto rows =
+      db::list_families(database_, {.problem = key.problem,
+                                    .device_class = device_class(key.device).text(),
+                                    .device_uuid = this_one ? std::optional(key.device.uuid) : std::nullopt,
+                                    .template_hash = key.templates.id().content_hash,
+                                    .conditions_key = key.conditions.key(),
+                                    .recorded = false,
+                                    .one_order = one_order});
   for (const db::FamilyRow& row : rows) {
     if (row.family.first_m == first_m && row.family.problem == key.problem) return row.family;
   }

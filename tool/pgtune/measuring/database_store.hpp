@@ -41,8 +41,8 @@ class DatabaseStore : public session::Store {
   [[nodiscard]] std::optional<Ceilings> ceilings(const DeviceInfo& device) override;
   void save_ceilings(const Ceilings& ceilings) override;
   void finish(const std::optional<session::Answer>& answer) override;
-  [[nodiscard]] std::optional<Family> family(const session::StoreKey& key, std::int64_t first_m,
-                                             bool one_order) override;
+  [[nodiscard]] std::optional<Family> family(const session::StoreKey& key, std::int64_t first_m, bool one_order,
+                                             session::Boards boards) override;
   void save_family(const session::StoreKey& key, const Family& family, std::uint64_t seed,
                    const std::string& command_line) override;
 

@@ -97,6 +97,7 @@ std::vector<std::int64_t> draw_probes(std::int64_t first, std::int64_t last, std
   std::mt19937_64 random(seed);  // its output is fixed by the standard
   const auto draw = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
   std::set<std::int64_t> drawn;
+  std::vector<std::int64_t> out;
   std::vector<double> places;  // on the logarithmic scale, from 0 to 1
   const double low = std::log(static_cast<double>(first)), high = std::log(static_cast<double>(last + 1));
   for (std::size_t parts = 1; drawn.size() < count && parts <= most_parts; parts *= 2) {
@@ -112,12 +113,13 @@ std::vector<std::int64_t> draw_probes(std::int64_t first, std::int64_t last, std
         const auto m = std::clamp(static_cast<std::int64_t>(std::exp(low + place * (high - low))), first, last);
         if (std::binary_search(used.begin(), used.end(), m) || !drawn.insert(m).second) continue;
         places.push_back(place);
+        out.push_back(m);
         break;
       }
       std::swap(part, empty[left - 1]);
     }
   }
-  return {drawn.begin(), drawn.end()};
+  return out;
 }
 
 std::vector<std::int64_t> draw_compared(const Family& family, std::uint64_t seed) {

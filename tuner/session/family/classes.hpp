@@ -28,9 +28,9 @@ inline constexpr double kSameCost = 0.01;
 /// four times as much each, that are not within half again of either.
 [[nodiscard]] std::vector<std::int64_t> anchors(std::int64_t first, std::int64_t last);
 
-/// `count` M of first..last in ascending order, or fewer if there are not as many. None is in `used`, which ascends.
-/// Each is log-uniform. No two lie in the same one of 2^n >= `count` equal parts of the logarithmic scale, as far as
-/// those have M. `seed` decides; a larger count adds to the same M.
+/// `count` M of first..last in the order in which they are drawn, or fewer if there are not as many. None is in `used`,
+/// which ascends. Each is log-uniform. No two lie in the same one of 2^n >= `count` equal parts of the logarithmic
+/// scale, as far as those have M. `seed` decides; a larger count adds to the same M.
 [[nodiscard]] std::vector<std::int64_t> draw_probes(std::int64_t first, std::int64_t last, std::size_t count,
                                                     std::span<const std::int64_t> used, std::uint64_t seed);
 

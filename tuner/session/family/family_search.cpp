@@ -77,14 +77,12 @@ class FamilySearch {
     TRY(add_promising());
     TRY(screen_classes());
     TRY(settle_kernels());
+    if (!stop_) TRY(choose());
+    // What was chosen while it stopped may rest on expected times.
     if (!stop_) {
-      TRY(choose());
       TRY_ASSIGN(const bool compared, compare_rows());
       if (compared) {
-        TRY(measure_probes());
-        store_.save_family(key_of(request_, templates_, device_.info(), options_), family_, options_.seed,
-                           options_.command_line);
-        out.family = family_;
+        TRY_ASSIGN(out.family, probed());
       }
     }
     out.interrupted = stop_;
@@ -128,7 +126,13 @@ class FamilySearch {
         if (pool_.size() > known) wanted.emplace_back(plan_.tops[i], variant);
       }
     }
-    return measurements_.build(wanted).map([](const auto&) {});
+    TRY_ASSIGN(const auto built, measurements_.build(wanted));
+    MeasuredM unbuilt;
+    for (std::size_t i = 0; i < wanted.size() && !stop_; ++i) {
+      if (!built[i]) unbuilt.failed.push_back(wanted[i].second);
+    }
+    pool_.take(family_.first_m, unbuilt);
+    return {};
   }
 
   /// What is worth trying at the last M of a class: what is predicted to be near the best, from where it was measured,
@@ -136,7 +140,7 @@ class FamilySearch {
   std::vector<Variant> worth_trying(std::int64_t m) {
     std::vector<std::pair<double, std::size_t>> predicted;
     for (std::size_t i = 0; i < pool_.size(); ++i) {
-      if (!pool_.facts(i, m).legal || !pool_.is_expected(i, m)) continue;
+      if (!pool_.may_serve(i, m) || !pool_.is_expected(i, m)) continue;
       if (const auto time_s = pool_.time_s(i, m)) predicted.emplace_back(*time_s, i);
     }
     std::sort(predicted.begin(), predicted.end());
@@ -146,7 +150,7 @@ class FamilySearch {
       out.push_back(pool_.variant(i));
     }
     for (const std::size_t i : promising_[m]) {
-      if (pool_.measured(i).cycles.empty() && pool_.facts(i, m).legal) out.push_back(pool_.variant(i));
+      if (pool_.measured(i).cycles.empty() && pool_.may_serve(i, m)) out.push_back(pool_.variant(i));
     }
     return out;
   }
@@ -183,7 +187,7 @@ class FamilySearch {
       std::vector<Variant> variants;
       for (const std::size_t row : chosen) {
         const std::size_t i = rows.variants[row];
-        if (pool_.facts(i, m).legal && std::find(variants.begin(), variants.end(), pool_.variant(i)) == variants.end())
+        if (pool_.may_serve(i, m) && std::find(variants.begin(), variants.end(), pool_.variant(i)) == variants.end())
           variants.push_back(pool_.variant(i));
       }
       if (variants.empty()) continue;
@@ -212,19 +216,20 @@ class FamilySearch {
 
   using VariantsAtM = std::map<std::int64_t, std::vector<Variant>>;
 
-  /// Times the kernels in all classes of their intervals, where they were not, and settles them at the last one, if
-  /// that is at the power cap and they were not settled near it; false: there were none.
+  /// Times the kernels in all classes of their intervals, where they were not, and spares in the last one. Settles the
+  /// kernels there, if that is at the power cap and they were not settled near it. False: there was nothing to do.
   Result<bool> measure_chosen(const Pool::Rows& rows, const std::vector<CoverInterval>& intervals) {
     VariantsAtM timed, settled;
+    const auto time = [&](std::size_t index, std::int64_t m) {
+      if (!pool_.measured(index).cycles.contains(m) && tried_.emplace(index, m).second)
+        timed[m].push_back(pool_.variant(index));
+    };
     std::size_t of_class = 0;
     for (const CoverInterval& interval : intervals) {
       const std::size_t index = rows.variants[interval.kernel];
       const std::int64_t last_m = plan_.tops[interval.last_class];
-      for (; of_class <= interval.last_class; ++of_class) {
-        const std::int64_t m = plan_.tops[of_class];
-        if (!pool_.measured(index).cycles.contains(m) && tried_.emplace(index, m).second)
-          timed[m].push_back(pool_.variant(index));
-      }
+      for (; of_class <= interval.last_class; ++of_class) time(index, plan_.tops[of_class]);
+      if (interval.spare) time(rows.variants[*interval.spare], last_m);
       if (!pool_.is_capped(last_m) || pool_.is_settled(index, last_m) || !settled_.emplace(index, last_m).second)
         continue;
       std::vector<Variant>& beside = settled[settled_at(index, last_m, settled)];
@@ -245,7 +250,7 @@ class FamilySearch {
       return static_cast<double>(std::max(m, there)) / static_cast<double>(std::min(m, there));
     };
     for (const auto& [there, variants] : others) {
-      if (!are_near(there, m) || !pool_.is_capped(there) || !pool_.facts(index, there).legal) continue;
+      if (!are_near(there, m) || !pool_.is_capped(there) || !pool_.may_serve(index, there)) continue;
       if (!nearest || distance(there) < distance(*nearest)) nearest = there;
     }
     return nearest.value_or(m);
@@ -295,8 +300,24 @@ class FamilySearch {
     return compared;
   }
 
-  /// Plain searches of M that took no part, and rounds of their winners beside the family's kernels.
-  Result<void> measure_probes() {
+  /// The family with its probes, which is stored, unless it was interrupted with fewer than one that is stored has.
+  Result<std::optional<Family>> probed() {
+    const StoreKey key = key_of(request_, templates_, device_.info(), options_);
+    const auto stored = store_.family(key, request_.first_m, request_.one_order, Boards::kThisOne);
+    TRY(measure_probes(options_.force ? std::nullopt : stored));
+    if (stop_ && stored && stored->probes.size() > family_.probes.size()) return std::nullopt;
+    if (family_ != stored) store_.save_family(key, family_, options_.seed, options_.command_line);
+    return family_;
+  }
+
+  const FamilyKernel& kernel_at(const Family& family, std::int64_t m) const {
+    return family.kernels[static_cast<std::size_t>(family.interval_of(m).kernel)];
+  }
+
+  /// Plain searches of M that took no part, and rounds of their winners beside the family's kernels. Probes of a stored
+  /// family are taken over where the same kernel serves. They are measured in the order in which they were drawn: where
+  /// that ends early, no part of the range has been preferred.
+  Result<void> measure_probes(const std::optional<Family>& stored) {
     const std::vector<std::int64_t> used(used_.begin(), used_.end());
     // Other M for other weights, so that the families of a model cover more.
     const std::uint64_t seed =
@@ -304,21 +325,31 @@ class FamilySearch {
     const auto drawn = draw_probes(family_.first_m, family_.last_m(), request_.probes, used, seed);
     std::size_t number = 0;
     for (const std::int64_t m : drawn) {
-      if (stop_) return {};
+      if (stop_) break;
       part_ = fmt::format("probe {} of {}", ++number, drawn.size());
+      if (stored && kernel_at(*stored, m) == kernel_at(family_, m)) {
+        const auto known = std::find_if(stored->probes.begin(), stored->probes.end(),
+                                        [m](const FamilyProbe& probe) { return probe.m == m; });
+        if (known != stored->probes.end()) {
+          family_.probes.push_back(*known);
+          continue;
+        }
+      }
       SessionOptions plain = of_probe(options_);
       plain.sampling = pool_.sampling(m);
       TRY_ASSIGN(const auto searched,
                  run_search(family_.at(m), templates_, device_, store_, plain, stop_, progress_, clock_));
       if (stop_ || !searched.answer) continue;
       ProbeRequest request{.m = m,
-                           .family = family_.kernels[static_cast<std::size_t>(family_.interval_of(m).kernel)].variant,
+                           .family = kernel_at(family_, m).variant,
                            .searched = nearly_best(searched.answer->ranking),
                            .settled = searched.answer->sampling == Sampling::kSettled};
       if (!searched.from_store) request.prepared = searched.baseline;
       TRY_ASSIGN(auto probe, measurements_.probe(request));
       if (probe) family_.probes.push_back(std::move(*probe));
     }
+    std::sort(family_.probes.begin(), family_.probes.end(),
+              [](const FamilyProbe& a, const FamilyProbe& b) { return a.m < b.m; });
     return {};
   }
 
@@ -346,11 +377,14 @@ class FamilySearch {
 
 std::optional<Family> stored_family(Store& store, const FamilyRequest& request, const space::TemplateSet& templates,
                                     const DeviceInfo& device, const SessionOptions& options) {
-  if (options.force) return std::nullopt;
-  auto family = store.family(key_of(request, templates, device, options), request.first_m, request.one_order);
-  if (!family || family->kernels.size() > request.kernels || family->probes.size() < request.probes)
-    return std::nullopt;
-  return family;
+  if (options.force || options.retry_failed) return std::nullopt;
+  const StoreKey key = key_of(request, templates, device, options);
+  for (const Boards boards : {Boards::kThisOne, Boards::kOfClass}) {
+    if (boards == Boards::kOfClass && options.this_board) break;
+    auto family = store.family(key, request.first_m, request.one_order, boards);
+    if (family && family->kernels.size() <= request.kernels && family->probes.size() >= request.probes) return family;
+  }
+  return std::nullopt;
 }
 
 Result<FamilyResult> run_family_search(const FamilyRequest& request, const space::TemplateSet& templates,

@@ -27,16 +27,17 @@ struct FamilyResult {
   double elapsed_s = 0;
 };
 
-/// The stored family that answers the request: of exactly this range, with no more kernels and no fewer probes. Nothing
-/// with options.force.
+/// The stored family that answers the request: of exactly this range, with no more kernels and no fewer probes. One of
+/// the board at hand is preferred to one of another board of its class, which with options.this_board is none. Nothing
+/// with options.force and options.retry_failed.
 [[nodiscard]] std::optional<Family> stored_family(Store& store, const FamilyRequest& request,
                                                   const space::TemplateSet& templates, const DeviceInfo& device,
                                                   const SessionOptions& options);
 
 /// Measures the plan, chooses kernels, probes them and stores the family. What an interrupted search measured is not
-/// measured again. `stop` as in run_search(); where it comes during the probes, the family is stored with those that
-/// are done. Errors: those of plan_family() and of the device; M that no kernel serves, or none in the one order; rows
-/// that differ where they must not.
+/// measured again, but for settled samples. `stop` as in run_search(); where it comes during the probes, the family is
+/// stored with those that are done, if no stored one has more. Errors: those of plan_family() and of the device; M that
+/// no kernel serves, or none in the one order; rows that differ where they must not.
 [[nodiscard]] Result<FamilyResult> run_family_search(const FamilyRequest& request, const space::TemplateSet& templates,
                                                      device::Device& device, Store& store,
                                                      const SessionOptions& options, const std::atomic<bool>& stop,

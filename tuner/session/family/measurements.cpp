@@ -92,6 +92,10 @@ struct FamilyMeasurements::AtM {
       const auto& samples = state.trial(i).report.samples;
       out.tried.push_back({state.variant(i), launch_s(samples), clock_hz(samples)});
     }
+    for (std::size_t i = 0; i < state.size(); ++i) {
+      if (state.decided(i) && state.trial(i).report.outcome.kind != OutcomeKind::kOk)
+        out.failed.push_back(state.variant(i));
+    }
     return out;
   }
   /// One settled sample of each, if samples can be settled.

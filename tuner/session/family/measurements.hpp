@@ -34,8 +34,9 @@ struct Settled {
 
 /// Right variants and their times at one M, fastest first. Without the variants that are much slower.
 struct MeasuredM {
-  std::vector<Tried> tried;
-  std::vector<Settled> settled;
+  std::vector<Tried> tried = {};
+  std::vector<Settled> settled = {};
+  std::vector<Variant> failed = {};  ///< not built, wrong, or lost with its launch
 };
 
 /// A probe before it is known which kernel of the family serves it.

@@ -33,12 +33,17 @@ std::size_t Pool::add(const Variant& variant) {
   const auto [entry, is_new] = by_id_.try_emplace(variant.id(), variants_.size());
   if (is_new) {
     variants_.push_back(variant);
+    failed_.push_back(failed_ids_.contains(entry->first));
     measured_.emplace_back();
   }
   return entry->second;
 }
 
 void Pool::take(std::int64_t m, const MeasuredM& measured) {
+  for (const Variant& variant : measured.failed) {
+    const auto known = by_id_.find(*failed_ids_.insert(variant.id()).first);
+    if (known != by_id_.end()) failed_[known->second] = true;
+  }
   for (const Tried& one : measured.tried) {
     // Without a clock, seconds stand for cycles: of a clock of 1 Hz.
     const double clock_hz = one.clock_hz > 0 ? one.clock_hz : 1;
@@ -78,6 +83,8 @@ const space::VariantFacts& Pool::facts(std::size_t index, std::int64_t m) {
   }
   return known[index];
 }
+
+bool Pool::may_serve(std::size_t index, std::int64_t m) { return !failed_[index] && facts(index, m).legal; }
 
 std::string Pool::order(std::size_t index, std::int64_t m) const {
   const Variant& variant = variants_[index];
@@ -128,7 +135,7 @@ bool Pool::is_expected(std::size_t index, std::int64_t m) {
 }
 
 std::optional<double> Pool::time_s(std::size_t index, std::int64_t m) {
-  if (!facts(index, m).legal) return std::nullopt;
+  if (!may_serve(index, m)) return std::nullopt;
   const auto cycles =
       predicted_cycles(measured_[index], m, [&](std::int64_t there) { return facts(index, there).clocks; });
   if (!cycles) return std::nullopt;
@@ -192,7 +199,7 @@ Pool::Rows Pool::rows(const std::vector<std::int64_t>& tops, bool doubts_unsettl
   for (std::size_t index = 0; index < size(); ++index) {
     std::map<std::pair<std::uint64_t, std::string>, Row> by_build;
     for (std::size_t i = 0; i < tops.size(); ++i) {
-      if (!facts(index, tops[i]).legal) continue;
+      if (!may_serve(index, tops[i])) continue;
       Row& row = by_build[{facts(index, tops[i]).build, order(index, tops[i])}];
       row.times.resize(tops.size());
       row.serves.resize(tops.size());

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,8 @@ class Pool {
   void take(std::int64_t m, const MeasuredM& measured);
 
   [[nodiscard]] const space::VariantFacts& facts(std::size_t index, std::int64_t m);
+  /// Whether it is legal at `m` and failed at no M: what is wrong for some rows is trusted with none.
+  [[nodiscard]] bool may_serve(std::size_t index, std::int64_t m);
   [[nodiscard]] const Measured& measured(std::size_t index) const { return measured_[index]; }
   /// Where the power cap slows launches down: there seconds of a cycle differ from variant to variant.
   [[nodiscard]] bool is_capped(std::int64_t m) const;
@@ -54,7 +57,7 @@ class Pool {
   /// Whether its time at `m` can be told: from near there, and not below what the best takes at a smaller M.
   [[nodiscard]] bool is_expected(std::size_t index, std::int64_t m);
 
-  /// Seconds of a launch; nothing if the variant is not legal there or was measured nowhere.
+  /// Seconds of a launch; nothing if the variant may not serve there or was measured nowhere.
   [[nodiscard]] std::optional<double> time_s(std::size_t index, std::int64_t m);
 
   /// A row for each build of each variant, and each order in which it adds.
@@ -82,6 +85,8 @@ class Pool {
   std::shared_ptr<const search::Predictor> clocks_;
   std::vector<Variant> variants_;
   std::map<std::string, std::size_t> by_id_;
+  std::set<std::string> failed_ids_;
+  std::vector<bool> failed_;  ///< beside variants_
   std::vector<Measured> measured_;
   std::map<std::int64_t, std::vector<space::VariantFacts>> facts_;
   std::map<std::int64_t, std::pair<double, int>> usual_;  ///< seconds of a cycle at M: sum and number
