@@ -6,8 +6,7 @@ tutorial works from its first step to its last without a GPU.
 usage: docs_test.py links SOURCE_DIR
        docs_test.py commands SOURCE_DIR PGTUNE FAKE_WORKER FEW   (each command of README.md and docs/; FEW: pgtune of few recordings)
        docs_test.py tutorial SOURCE_DIR PGTUNE               (docs/tutorial.md in its order, on recordings; what it and README.md show)
-       docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/operations.md has typed in)
-       docs_test.py tables SOURCE_DIR PGTUNE                 (tables that scripts/suite-table prints from what ships)"""
+       docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/how-to/operation.md has typed in)"""
 import glob
 import functools
 import os
@@ -74,17 +73,19 @@ def check_links(source):
 
 
 def steps_of(text):
-    """The pgtune commands of a page's sh and console blocks, without comments, each a list of words with the lines that a
-    console block shows of its output."""
+    """The pgtune commands of a page's sh and console blocks, without comments: a list of pairs, the words and the lines that a
+    console block shows of the output. A list, because those lines are complete only at the end of their block."""
+    found = []
     for kind, block in re.findall(r"```(sh|console)\n(.*?)```", text, re.S):
         shown = []
         for line in block.replace("\\\n", " ").splitlines():
             words = line.removeprefix("$ ").split(" > ")[0].strip()
             if (kind == "sh" or line.startswith("$ ")) and re.match(r"(scripts/|build/bin/)?pgtune ", words):
                 shown = []
-                yield shlex.split(words.replace("$(hostname)", "host"), comments=True)[1:], shown
+                found.append((shlex.split(words.replace("$(hostname)", "host"), comments=True)[1:], shown))
             elif kind == "console":
                 shown.append(line)
+    return found
 
 
 def commands_of(page):
@@ -92,10 +93,10 @@ def commands_of(page):
 
 
 def not_printed(shown, printed):
-    """The first lines of `shown` that are not in `printed` where they should be, but for numbers and the width of columns: `...`
-    stands for lines left out. Nothing: all are there."""
+    """The first lines of `shown` that are not in `printed` where they should be, but for numbers, versions of templates and the width of
+    columns: `...` stands for lines left out. Nothing: all are there."""
     def plain(lines):
-        return [" ".join(re.sub(r"\d+(\.\d+)?", "0", line).split()) for line in lines]
+        return [" ".join(re.sub(r"\b[0-9a-f]{8}\b|\d+(\.\d+)?", "0", line).split()) for line in lines]
 
     lines, position = plain(printed.rstrip().splitlines()), 0
     parts = [part.strip("\n").split("\n") if part.strip() else [] for part in re.split(r"^\.\.\.$", "\n".join(shown), flags=re.M)]
