@@ -115,6 +115,12 @@ A CUDA Toolkit, or a folder with NVRTC and cuBLASLt, that is looked into before 
 .B PGTUNE_NVDISASM, PGTUNE_NCU, PGTUNE_FATBINARY, PGTUNE_CXX
 The disassembler for inspect, the profiler for \-\-counters, what compresses the kernels of export header, and the compiler that it verifies the header with.
 .TP
+.B CXX
+The absolute path of that compiler, where PGTUNE_CXX is not set.
+.TP
+.B PGTUNE_RUN
+With off, programs under pgtune run call the library unchanged.
+.TP
 .B CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, VIRTUAL_ENV, CONDA_PREFIX
 Looked into for CUDA's libraries, in the order that pgtune doctor prints.
 .TP
