@@ -51,7 +51,8 @@ class Launchable {
 };
 
 /// One by one or in graphs, the same for all series that are compared: a launch in a graph takes 1 to 3 us less than
-/// the same one by itself, 4 to 9 % of launches of 20 to 35 us (docs/explanation/measuring.md).
+/// the same one by itself, 4 to 9 % of launches of 20 to 35 us
+/// (docs/results/launches-in-graphs.csv).
 class LaunchMode {
  public:
   /// The first call decides, by what a launch of the first contender takes by itself: graphs where that is so short

@@ -67,9 +67,8 @@ void put_in_place_of_absent(const OperationProblem& operation, std::vector<Place
                                       std::int64_t free_bytes);
 
 /// Lines that are read once and evict first make room for each other, so that of a rotation a part as large as L2 may
-/// outlast the turn and be found again: of four times L2 a quarter
-/// (docs/explanation/measuring.md). Of 64 times it is
-/// 1.6 % at most, where neither cap is met.
+/// outlast the turn and be found again: of four times L2 a quarter, of 64 times 1.6 % at most, where neither cap is met
+/// (docs/results/evict-first.csv).
 inline constexpr std::int64_t kRotatedL2s = 64;
 
 inline constexpr std::int64_t kMaxCopies = 1024;
