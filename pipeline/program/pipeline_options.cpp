@@ -29,7 +29,7 @@ void WhichPipeline::add_to(CommandLine& app, const char* group) {
       .option_text("LIST")
       .group(group);
   app.add_option("--cut", cut_,
-                 "Extent that is cut into chunks: M, N or K (default: one that divides every streamed operand)")
+                 "Extent that is cut into chunks: M, N or K (default: each that divides all that stream)")
       .option_text("EXTENT")
       .group(group);
   app.add_option("--memory", memory_,

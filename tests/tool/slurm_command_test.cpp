@@ -108,7 +108,7 @@ TEST_F(SlurmTest, RefusesWhatCannotWork) {
   expect(slurm({"--time", "2h"}), 2, "--time '2h' is no time of Slurm's. Give minutes");
   expect(slurm({"--cpus", "0"}), 2, "--cpus '0'");
   expect(slurm({"--budget", "soon"}), 2, "soon");
-  expect(slurm({"--total", "10m"}), 2, "--total is for one search");
+  expect(slurm({"--total", "10m"}), 2, "unknown option '--total'");
   expect(slurm({"--partition", "a\"b"}), 2, "--partition");
   expect(slurm({"--sbatch", "mail"}), 2, "no option of sbatch");
   expect(slurm({"--db", "x.db"}), 2, "unknown option '--db' of 'pgtune slurm'");

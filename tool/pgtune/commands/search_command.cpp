@@ -77,8 +77,8 @@ class SearchCommand final : public SearchOptions {
         .option_text("NAME")
         .group(kMeasuringGroup);
     app.add_option("--settled", settled_,
-                   "At the power cap, race the N fastest variants in settled samples of a second each (default: 25 in "
-                   "shorter samples)")
+                   "At the power cap, race the N fastest variants in settled samples of a second each (default: up "
+                   "to 32 in shorter samples)")
         .option_text("N")
         .group(kMeasuringGroup);
     app.add_option("--kernels", kernels_, "Most kernels for a range of M (default: 16)").option_text("N").group(group);
@@ -102,8 +102,6 @@ class SearchCommand final : public SearchOptions {
   }
 
   SearchRequest request(Context& context) const override {
-    if (!total_.empty())
-      throw CommandError(ErrorKind::kUsage, "--total is for one search of the whole list. Give --budget.");
     SearchTask task = read(context);
     if (!task.families.empty())
       throw CommandError(ErrorKind::kUsage, "A job has single shapes. Search a range of M with 'pgtune search'.");

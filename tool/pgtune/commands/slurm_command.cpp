@@ -78,8 +78,9 @@ class SlurmCommand final : public Command {
 
   void add_options(CommandLine& app) override {
     search_->add_options(app);
-    // Each task has its own database; with --force a restarted task would measure everything again.
-    for (const char* name : {"--db", "--force", "--dry-run", "--kernels", "--probes", "--batch-invariant"})
+    // Each task has its own database and a part of the list; with --force a restarted task would measure everything
+    // again.
+    for (const char* name : {"--db", "--force", "--total", "--dry-run", "--kernels", "--probes", "--batch-invariant"})
       app.remove_option(name);
     searched_ = app.options();
     app.option("--device").description("0 (default): the GPU that Slurm gives the task; recording, or recording:FILE");
