@@ -17,6 +17,8 @@
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/estimate.hpp"
 #include "tuner/space/plan.hpp"
+#include "tuner/util/host_limits.hpp"
+#include "tuner/util/parallel.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -115,14 +117,17 @@ Result<FamilyPlan> plan_family(const FamilyRequest& request, const space::Templa
   plan.anchors = anchors(request.first_m, request.problem.m);
   const Family family = family_of(request, options);
   const VariantFilter admits = admitted(request, templates, device);
-  std::vector<std::vector<Variant>> candidates;
-  for (const std::int64_t m : plan.anchors) {
-    TRY_ASSIGN(auto own, promising(templates, family.at(m), device, options, admits, kClassCandidates));
-    candidates.push_back(std::move(own));
+  std::vector<Result<std::vector<Variant>>> candidates(plan.anchors.size());
+  // Each expectation has threads of its own.
+  in_parallel(candidates.size(), usable_cores() / 2, [&](std::size_t i) {
+    candidates[i] = promising(templates, family.at(plan.anchors[i]), device, options, admits, kClassCandidates);
+  });
+  for (auto& own : candidates) {
+    if (!own) return tl::unexpected<Error>(std::move(own.error()));
   }
   for (std::size_t i = 1; i < candidates.size(); ++i) {
-    std::vector<Variant> variants = candidates[i - 1];
-    variants.insert(variants.end(), candidates[i].begin(), candidates[i].end());
+    std::vector<Variant> variants = *candidates[i - 1];
+    variants.insert(variants.end(), candidates[i]->begin(), candidates[i]->end());
     const auto tops = class_tops(plan.anchors[i - 1], plan.anchors[i], [&](std::int64_t m) {
       return space::variant_facts(templates, variants, family.at(m), device);
     });

@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "tuner/session/family/classes.hpp"
@@ -20,6 +24,7 @@
 #include "tuner/space/plan.hpp"
 #include "tuner/util/host_limits.hpp"
 #include "tuner/util/parallel.hpp"
+#include "tuner/util/quiet_thread.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -69,12 +74,22 @@ class FamilySearch {
         pool_(family_, templates, device.info(), options.settled_clocks ? options.settled_clocks() : nullptr),
         admits_(admitted(request, templates, device.info())) {}
 
+  ~FamilySearch() {
+    abandoned_ = true;
+    if (expecting_.joinable()) expecting_.join();
+  }
+  FamilySearch(const FamilySearch&) = delete;
+  FamilySearch& operator=(const FamilySearch&) = delete;
+
   Result<FamilyResult> run() {
     FamilyResult out;
-    TRY_ASSIGN(plan_, plan_family(request_, templates_, device_.info(), options_));
-    out.classes = plan_.tops.size();
+    // Both take as long, the one on the cores, the other on the GPU.
+    const auto task = std::make_shared<std::packaged_task<Result<Expected>()>>([this] { return expect_classes(); });
+    expecting_ = start_without_signals([task] { (*task)(); });
     TRY(explore_anchors());
-    TRY(add_promising());
+    TRY_ASSIGN(auto expected, task->get_future().get());
+    TRY(add_promising(std::move(expected)));
+    out.classes = plan_.tops.size();
     TRY(screen_classes());
     TRY(settle_kernels());
     if (!stop_) TRY(choose());
@@ -92,9 +107,10 @@ class FamilySearch {
  private:
   /// Many variants at few M; what is fast at one of them may become a kernel.
   Result<void> explore_anchors() {
-    for (const std::int64_t m : plan_.anchors) {
+    const std::vector<std::int64_t> all = anchors(family_.first_m, family_.last_m());
+    for (const std::int64_t m : all) {
       if (stop_) return {};
-      part_ = fmt::format("anchor {} of {}", used_.size() + 1, plan_.anchors.size());
+      part_ = fmt::format("anchor {} of {}", used_.size() + 1, all.size());
       // Above one that meets the power cap all do.
       TRY_ASSIGN(auto measured, measurements_.explore(m, kExplored, admits_, !pool_.is_capped(m)));
       used_.insert(m);
@@ -108,19 +124,34 @@ class FamilySearch {
     return {};
   }
 
-  /// What is expected to be fastest in each class joins the candidates, and is built.
-  Result<void> add_promising() {
-    std::vector<Result<std::vector<Variant>>> found(plan_.tops.size());
+  /// The classes, and what is expected to be fastest in each.
+  struct Expected {
+    FamilyPlan plan;
+    std::vector<Result<std::vector<Variant>>> promising;  ///< beside plan.tops
+  };
+  Result<Expected> expect_classes() const {
+    Expected out;
+    TRY_ASSIGN(out.plan, plan_family(request_, templates_, device_.info(), options_));
+    const std::vector<std::int64_t>& tops = out.plan.tops;
+    out.promising.resize(tops.size());
     // Each expectation has threads of its own.
-    in_parallel(found.size(), usable_cores() / 2, [&](std::size_t i) {
-      if (stop_) return;
-      found[i] = promising_kinds(templates_, family_.at(plan_.tops[i]), device_.info(), options_, admits_, kPromising);
+    in_parallel(tops.size(), usable_cores() / 2, [&](std::size_t i) {
+      if (stop_ || abandoned_) return;
+      out.promising[i] =
+          promising_kinds(templates_, family_.at(tops[i]), device_.info(), options_, admits_, kPromising);
     });
+    return out;
+  }
+
+  /// What is expected to be fastest in each class joins the candidates, and is built.
+  Result<void> add_promising(Expected expected) {
+    plan_ = std::move(expected.plan);
     if (stop_) return {};
     std::vector<std::pair<std::int64_t, Variant>> wanted;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      if (!found[i]) return tl::unexpected<Error>(std::move(found[i].error()));
-      for (const Variant& variant : *found[i]) {
+    for (std::size_t i = 0; i < plan_.tops.size(); ++i) {
+      auto& found = expected.promising[i];
+      if (!found) return tl::unexpected<Error>(std::move(found.error()));
+      for (const Variant& variant : *found) {
         const std::size_t known = pool_.size();
         promising_[plan_.tops[i]].push_back(pool_.add(variant));
         if (pool_.size() > known) wanted.emplace_back(plan_.tops[i], variant);
@@ -371,6 +402,8 @@ class FamilySearch {
   /// Of the pool, at M: what measure_chosen() timed and settled.
   std::set<std::pair<std::size_t, std::int64_t>> tried_, settled_;
   std::set<std::int64_t> used_;  ///< M that were measured to choose kernels
+  std::thread expecting_;
+  std::atomic<bool> abandoned_ = false;  ///< nobody waits for what is expected
 };
 
 }  // namespace
