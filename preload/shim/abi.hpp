@@ -51,6 +51,7 @@ enum LtAttribute : int {
   kLtTransA = 3,
   kLtTransB = 4,
   kLtTransC = 5,
+  kLtFillMode = 6,
   kLtEpilogue = 7,
   kLtBiasPointer = 8,
   kLtBiasBatchStride = 10,
@@ -66,6 +67,8 @@ enum LtAttribute : int {
   kLtDOutScalePointer = 36,
   kLtEmulationDescriptor = 38,
 };
+
+inline constexpr int kLtFull = 2;  ///< cublasFillMode_t: all of D is written
 
 /// cublasLtMatrixLayoutAttribute_t.
 enum LtLayoutAttribute : int {

@@ -146,8 +146,9 @@ Key key_of(Major major, const LtArguments& call) {
     key.flags |= kScaled;
   const bool eight_bit_floats = a.type >= kE4M3;
   if (eight_bit_floats && desc.value<std::int8_t>(kLtFastAccum) == 0) key.flags |= kExactSums;
-  if (desc.value<int>(kLtTransC) != 0 || desc.value<std::int64_t>(kLtBiasBatchStride) != 0 || a.batch != d.batch ||
-      b.batch != d.batch || any_pointer(kLtEpilogueAuxPointer, kLtAmaxDPointer, kLtEmulationDescriptor))
+  if (desc.value<int>(kLtTransC) != 0 || desc.value<int>(kLtFillMode) != kLtFull ||
+      desc.value<std::int64_t>(kLtBiasBatchStride) != 0 || a.batch != d.batch || b.batch != d.batch ||
+      any_pointer(kLtEpilogueAuxPointer, kLtAmaxDPointer, kLtEmulationDescriptor))
     key.flags |= kUnusual;
   if (desc.value<int>(kLtSmCountTarget) != 0) key.flags |= kLimitedSms;
   if ((key.flags & kDeviceScalars) == 0) read_scalars(key, call.alpha, call.beta);

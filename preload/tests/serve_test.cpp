@@ -173,6 +173,7 @@ TEST_F(Serve, RefusesForTheReasonThatItNames) {
   untuned.m += 8;
   expect_refused("gemm", untuned, "no kernel is tuned for it");
   expect_refused("alpha", plain_, "alpha is not 1");
+  expect_refused("lower", plain_, "another attribute of cublasLtMatmul");
   expect_refused("misaligned", plain_, "a pointer is aligned to less");
   expect_refused("no_workspace", with_workspace_, kLacking);
   expect_refused("other_context", plain_, "context is not the device's primary one");

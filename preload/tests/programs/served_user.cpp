@@ -35,12 +35,12 @@ int gemm(void* handle, const Call& c) {
                       c.type, c.n, kSum32, 99);
 }
 
-int lt(void* handle, const Call& c) {
+int lt(void* handle, const Call& c, int fill_mode) {
   const auto word = [](int value) { return static_cast<std::uint64_t>(value); };
   const auto layout = [&](int rows, int cols) {
     return FakeLtDescriptor{{word(c.type), 0, word(rows), word(cols), word(rows), 1}};
   };
-  const FakeLtDescriptor desc{{68, 0, 0, c.trans_b, c.trans_a, 0, 0, 1}};
+  const FakeLtDescriptor desc{{68, 0, 0, c.trans_b, c.trans_a, 0, word(fill_mode), 1}};
   const FakeLtDescriptor a = c.trans_b ? layout(c.k, c.n) : layout(c.n, c.k),
                          b = c.trans_a ? layout(c.m, c.k) : layout(c.k, c.m), d = layout(c.n, c.m);
   return cublasLtMatmul(handle, &desc, &c.alpha, at(0x20000000), &a, at(0x10000000), &b, &c.beta, at(0x40000000), &d,
@@ -85,9 +85,10 @@ int main(int, char** arguments) {
   if (how == "failing_in_place" || how == "adding") call.beta = 0.5F;
   if (how == "failing_in_place" || how == "failing_once") return print(gemm(handle, call));
   if (how == "exit") return 7;
-  if (how == "lt") return print(lt(handle, call));
+  constexpr int kLower = 0, kFull = 2;
   int status = 0;
-  for (int i = 0; i < 3; ++i) status = gemm(handle, call);
+  for (int i = 0; i < 3; ++i)
+    status = how == "lt" ? lt(handle, call, kFull) : how == "lower" ? lt(handle, call, kLower) : gemm(handle, call);
   if (how == "fork") {
     if (fork() == 0) {
       gemm(handle, call);

@@ -42,7 +42,7 @@ void lt(void* handle) {
   const auto layout = [](std::uint64_t rows, std::uint64_t cols, std::uint64_t ld) {
     return FakeLtDescriptor{{kF16, 0, rows, cols, ld, 1}};
   };
-  const FakeLtDescriptor desc{{kSum32, kF32, 0, 1, 0, 0, 0, 2 + 4, 4096,
+  const FakeLtDescriptor desc{{kSum32, kF32, 0, 1, 0, 0, 2, 2 + 4, 4096,
                                0,      0,    0, 0, 0, 0, 0, 0,     0,
                                0,      0,    0, 0, 0, 0, 0, 0,     static_cast<std::uint32_t>(-1)}};
   const FakeLtDescriptor a = layout(128, 256, 128), b = layout(128, 8, 136), d = layout(256, 8, 256);
