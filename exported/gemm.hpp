@@ -60,7 +60,7 @@ class Gemm : public detail::Selected {
   Status run(const Operands& o, void* workspace, std::size_t bytes, CUstream stream) const noexcept {
     if (choice_.match == Match::none) return Status::not_supported;
     if (o.a == nullptr || o.b == nullptr || o.d == nullptr || (o.beta != 0 && o.c == nullptr) ||
-        (problem_.epilogue.bias && o.bias == nullptr))
+        (problem_.epilogue.bias && o.bias == nullptr) || !detail::scalars_fit(problem_, o))
       return Status::invalid_argument;
     if (!is_enough(workspace, bytes)) return Status::workspace_too_small;
     if (fallback_ != nullptr) return fallback_(problem_, o, workspace, bytes, stream, user_);
@@ -133,7 +133,7 @@ class GemmCache {
                        static_cast<std::uint64_t>(problem.n) * 0xc2b2ae3d27d4eb4fU ^
                        static_cast<std::uint64_t>(problem.k) * 0x165667b19e3779f9U;
     Slot& slot = slots_[(mixed >> 32) % kSlots];
-    if (slot.selected && slot.place == place && same(slot.problem, problem)) {
+    if (slot.selected && slot.place == place && same(slot.problem, problem) && detail::scalars_fit(problem, operands)) {
       status = Status::ok;
       return &slot.gemm;
     }

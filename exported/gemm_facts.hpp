@@ -44,6 +44,11 @@ inline bool integers_fit(const Problem& p, const Operands& o) noexcept {
   return static_cast<double>(p.k) * (alpha < 1 ? 1 : alpha) * 128 * 128 <= room;
 }
 
+/// Precondition: the type is one.
+inline bool scalars_fit(const Problem& p, const Operands& o) noexcept {
+  return !kTypes[static_cast<int>(p.type)].integer || integers_fit(p, o);
+}
+
 /// Fills in what is packed, and whether the problem is one.
 inline bool complete(Problem& p, const Operands& o) noexcept {
   if (static_cast<int>(p.type) >= kTypeCount || static_cast<int>(p.out) >= kElementCount ||
@@ -67,8 +72,7 @@ inline bool complete(Problem& p, const Operands& o) noexcept {
   fits(x, p.stride_a, p.batch, bytes, 1);
   fits(x, p.stride_b, p.batch, bytes, 1);
   fits(x, p.stride_c, p.batch, bytes_c, 1);
-  if (x) return false;
-  return !kTypes[static_cast<int>(p.type)].integer || integers_fit(p, o);
+  return !x && scalars_fit(p, o);
 }
 
 /// The largest power of two, up to 256, that divides the address of every row.

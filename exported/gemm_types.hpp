@@ -31,7 +31,7 @@ struct Problem {
 };
 
 /// Device pointers, each aligned to 16 bytes. c is not read where beta is 0, and may be d; bias only where the problem
-/// has one.
+/// has one. Of integer types alpha and beta are whole numbers, with which results fit 32 bits whatever is added.
 struct Operands {
   const void *a = nullptr, *b = nullptr, *c = nullptr, *bias = nullptr;
   void* d = nullptr;

@@ -30,6 +30,7 @@ class Serve : public testing::Test {
     with_workspace_ = first(content, Dtype::kBf16, true, 0);
     tf32_ = first(content, Dtype::kTf32, false, 0);
     adding_ = first(content, Dtype::kF32, false, 0.5);
+    integers_ = first(content, Dtype::kInt8, false, 1);
     family_ = content.families.front().family;
     const ExportedFamily& family = content.families.front();
     for (const double ratio_low : {0.99, 1.01}) {
@@ -47,6 +48,7 @@ class Serve : public testing::Test {
   static Problem first(const CallableHeader& content, Dtype dtype, bool workspace, double beta) {
     for (const ExportedEntry& entry : content.entries) {
       const Problem& problem = entry.problem;
+      if (problem.dtype != dtype) continue;
       Problem usual = with_layout(parse_shape(problem.shape()).value(), problem.layout()).value();
       usual.dtype = dtype;
       usual.beta = beta;
@@ -71,7 +73,7 @@ class Serve : public testing::Test {
     Launch launch;
     launch.arguments = {"run", mode, "--kernels", library_};
     launch.arguments.insert(launch.arguments.end(), options.begin(), options.end());
-    const std::string type = problem.dtype == Dtype::kBf16 ? "14" : "0";
+    const std::string type = problem.dtype == Dtype::kBf16 ? "14" : problem.dtype == Dtype::kInt8 ? "3" : "0";
     for (const std::string& word :
          std::vector<std::string>{"--", PGTUNE_SERVED_USER, how, std::to_string(problem.m), std::to_string(problem.n),
                                   std::to_string(problem.k), problem.layout(), type})
@@ -95,7 +97,7 @@ class Serve : public testing::Test {
   static inline const std::string kLacking = "needs more workspace than the program gives: up to ";
   static inline ExportFolder* folder_ = nullptr;
   static inline std::string library_;
-  static inline Problem plain_, with_workspace_, tf32_, adding_;
+  static inline Problem plain_, with_workspace_, tf32_, adding_, integers_;
   static inline Family family_;  ///< of 2 to 512 rows, beside one of 1 to 1024 that loses 8 %
   /// M of the family that were tuned, too: slower and faster than cuBLASLt.
   static constexpr std::int64_t kSlowerM = 300, kFasterM = 301;
@@ -217,6 +219,11 @@ TEST_F(Serve, ComputesFloat32InTf32OnlyIfTold) {
   const Finished served = serve("gemm", tf32_, {"--f32", "tf32"});
   EXPECT_THAT(served.err, HasSubstr("Served 100.0 %"));
   EXPECT_THAT(served.err, HasSubstr("--f32 tf32: each product may be off by 2.0e-03 of itself"));
+}
+
+TEST_F(Serve, LeavesIntegersToCublasThatMayNotFit) {
+  EXPECT_THAT(serve("gemm", integers_).err, HasSubstr("Served 100.0 %"));
+  expect_refused("overflowing", integers_, "no kernel is tuned for it");
 }
 
 TEST_F(Serve, GivesUpAfterAFailedLaunchAndSaysSoOnce) {

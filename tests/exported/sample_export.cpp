@@ -80,6 +80,17 @@ void add_aligned(CallableHeader& content) {
   }
 }
 
+/// Two problems of int8, one of which adds C.
+void add_integers(CallableHeader& content) {
+  const space::TemplateDefinition definition = Catalogue().load("gemm_mma");
+  for (const double beta : {0.0, 1.0}) {
+    Problem problem = with_layout(*parse_shape("512x768x1024"), "nt").value();
+    problem.dtype = Dtype::kInt8;
+    problem.beta = beta;
+    add_sample(content, definition, definition.default_variant(), with_default_strides(problem).value());
+  }
+}
+
 }  // namespace
 
 bool have(const std::string& program) {
@@ -207,6 +218,7 @@ CallableHeader sample_export(std::size_t limit) {
   if (limit == 0) {
     add_guess(content);
     add_aligned(content);
+    add_integers(content);
     add_families(content);
   }
   std::vector<Dtype> dtypes;

@@ -22,15 +22,21 @@ struct Call {
   bool trans_a, trans_b;
   int type;
   float alpha = 1, beta = 0;
+  int beta_of_integers = 1;
   void *a = at(0x10000000), *b = at(0x20000000), *d = at(0x40000000);
 };
 
 int gemm(void* handle, const Call& c) {
-  constexpr int kF32 = 0, kSum32 = 68;
+  constexpr int kF32 = 0, kI8 = 3, kI32 = 10, kSum32 = 68, kSumI32 = 72;
   const int lda = c.trans_a ? c.m : c.k, ldb = c.trans_b ? c.k : c.n;
   void *const a = c.a, *const b = c.b, *const d = c.d;
   if (c.type == kF32)
     return cublasSgemm_v2(handle, c.trans_b, c.trans_a, c.n, c.m, c.k, &c.alpha, b, ldb, a, lda, &c.beta, d, c.n);
+  if (c.type == kI8) {
+    const int alpha = 1;
+    return cublasGemmEx(handle, c.trans_b, c.trans_a, c.n, c.m, c.k, &alpha, b, kI8, ldb, a, kI8, lda,
+                        &c.beta_of_integers, d, kI32, c.n, kSumI32, 99);
+  }
   return cublasGemmEx(handle, c.trans_b, c.trans_a, c.n, c.m, c.k, &c.alpha, b, c.type, ldb, a, c.type, lda, &c.beta, d,
                       c.type, c.n, kSum32, 99);
 }
@@ -70,6 +76,7 @@ int main(int, char** arguments) {
   cublasSetWorkspace_v2(handle, at(0x60000000), std::size_t{1} << 34);
   if (how.find("no_workspace") == 0) cublasSetStream_v2(handle, fake_stream(0, in_other_context));
   if (how == "alpha") call.alpha = 0.5F;
+  if (how == "overflowing") call.beta_of_integers = (1 << 24) + 1;  // no float
   if (how == "misaligned") call.a = at(0x10000008);
   // The fake driver computes nothing: a result that is checked keeps the NaN that it began with, as this one does.
   const auto elements = [&](int rows, int columns) { return std::size_t(rows) * std::size_t(columns) * 4; };

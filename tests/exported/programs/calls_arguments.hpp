@@ -118,7 +118,7 @@ inline void biases() {
 /// Kernels that were compiled for alpha = 1 or for no C refuse other scalars, all others take them.
 inline void scalars() {
   CHECK(Gemm::prepare(0) == Status::ok);
-  int count = 0, fixed = 0, free = 0;
+  int count = 0, fixed = 0, free = 0, integers = 0;
   const Entry* all = entries(&count);
   for (int i = 0; i < count; ++i) {
     const Gemm gemm = selected(all[i]);
@@ -128,15 +128,30 @@ inline void scalars() {
     CHECK(scaled == Status::ok || scaled == Status::invalid_argument);
     ++(scaled == Status::ok ? free : fixed);
     o = operands_of(all[i]);
-    o.beta = all[i].adds_c ? 0.0F : 0.5F;
+    o.beta = all[i].adds_c ? 0.0F : 2.0F;
     CHECK(gemm.run(o, workspace, kPlenty, stream()) == scaled);
     o = operands_of(all[i]);
     o.c = nullptr;
     CHECK(gemm.run(o, workspace, kPlenty, stream()) == (all[i].adds_c ? Status::invalid_argument : Status::ok));
     o.c = at(0x30000002);
     CHECK(gemm.run(o, workspace, kPlenty, stream()) == (all[i].adds_c ? Status::misaligned : Status::ok));
+    if (all[i].problem.type != Type::int8) continue;
+    // Selected with a scalar that fits, it launches none that would be rounded or overflow.
+    ++integers;
+    static GemmCache<1> kept(0, {});
+    for (const float alpha : {3.0F, 0.5F, 1e9F}) {
+      o = operands_of(all[i]);
+      o.alpha = 3;
+      Status status = Status::no_driver;
+      const Gemm* const found = kept.find(all[i].problem, o, status);
+      CHECK(found != nullptr && status == Status::ok);
+      o.alpha = alpha;
+      const Status expected = alpha == 3 ? Status::ok : Status::invalid_argument;
+      CHECK(found->run(o, workspace, kPlenty, stream()) == expected);
+      CHECK((kept.find(all[i].problem, o, status) != nullptr) == (alpha == 3) && status == expected);
+    }
   }
-  CHECK(fixed > 0 && free > 0);
+  CHECK(fixed > 0 && free > 0 && integers > 0);
 }
 
 /// Two plans launch the same if all is the same that a launch takes.

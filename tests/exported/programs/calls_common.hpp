@@ -13,7 +13,7 @@ using namespace best_gemm;
 inline Operands operands_of(const Entry& entry) {
   Operands o;
   o.a = at(0x10000000), o.b = at(0x20000000), o.c = at(0x30000000), o.d = at(0x40000000), o.bias = at(0x50000000);
-  o.beta = entry.adds_c ? 0.5F : 0.0F;
+  o.beta = entry.adds_c ? 2.0F : 0.0F;
   return o;
 }
 inline void* const workspace = at(0x60000000);
