@@ -13,7 +13,7 @@ namespace {
 using Address = std::uint64_t;  // CUdeviceptr
 
 constexpr const char* kDriver = "libcuda.so.1";
-RealFunction allocate{kDriver, "cuMemAlloc_v2"}, release{kDriver, "cuMemFree_v2"}, fill{kDriver, "cuMemsetD8_v2"},
+RealFunction allocate{kDriver, "cuMemAlloc_v2"}, release{kDriver, "cuMemFree_v2"}, fill{kDriver, "cuMemsetD8Async"},
     read{kDriver, "cuMemcpyDtoH_v2"}, synchronize{kDriver, "cuStreamSynchronize"};
 
 Address address_of(const void* pointer) { return static_cast<Address>(reinterpret_cast<std::uintptr_t>(pointer)); }
@@ -164,7 +164,7 @@ void drop_check(Check& check) {
 bool begin_check(Check& check, Slot& slot, const PgtuneOperands& operands, Arithmetic arithmetic, Stream stream) {
   const Key& key = slot.key;
   auto* const make = allocate.get<int(Address*, std::size_t)>();
-  auto* const poison = fill.get<int(Address, unsigned char, std::size_t)>();
+  auto* const poison = fill.get<int(Address, unsigned char, std::size_t, Stream)>();
   if (make == nullptr || poison == nullptr || release.get<void>() == nullptr) return false;
   if (bytes_of(key.type_a) == 0 || bytes_of(key.type_b) == 0 || bytes_of(key.type_d) == 0) return false;
   const std::size_t elements = place_of_d(key, {key.batch - 1, key.m - 1, key.n});
@@ -176,7 +176,8 @@ bool begin_check(Check& check, Slot& slot, const PgtuneOperands& operands, Arith
   check.arithmetic = arithmetic;
   check.scratch = reinterpret_cast<void*>(static_cast<std::uintptr_t>(scratch));
   check.stream = stream;
-  poison(scratch, 0xFF, elements * bytes_of(key.type_d));
+  // A stream that does not wait for the default one would run the kernel beside a fill there.
+  poison(scratch, 0xFF, elements * bytes_of(key.type_d), stream);
   return true;
 }
 

@@ -144,6 +144,18 @@ TEST(Checks, GoByTheArithmetic) {
   }
 }
 
+TEST(Checks, PoisonTheirScratchInTheStreamOfTheCall) {
+  ASSERT_NE(fake_cuda(), nullptr);
+  fake_new_context(0);
+  Computed call(kR32F, false, false);
+  Check check;
+  ASSERT_TRUE(begin_check(check, call.slot, {}, Arithmetic::kF32, fake_stream(0, false)));
+  EXPECT_EQ(fake_cuda()->memset_stream, fake_stream(0, false));
+  const auto* const scratch = static_cast<const unsigned char*>(check.scratch);
+  EXPECT_EQ(std::count(scratch, scratch + 4 * kN, 0xFF), 4 * kN);
+  drop_check(check);
+}
+
 TEST(Checks, AreOfTypesThatTheyCanReadAlone) {
   ASSERT_NE(fake_cuda(), nullptr);
   for (std::uint8_t Key::*type : {&Key::type_a, &Key::type_b, &Key::type_d}) {

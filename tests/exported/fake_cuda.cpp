@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <set>
 #include <span>
 
 #undef cuStreamGetCtx
@@ -41,6 +42,7 @@ thread_local std::vector<Context*> stack;
 thread_local CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 FakeCuda fake;
 std::deque<Kernel> kernels;
+std::set<CUdeviceptr> allocated;  ///< the host's memory; other addresses are never read or written
 
 Context* current() { return stack.empty() ? nullptr : stack.back(); }
 
@@ -261,9 +263,11 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
   *context = reinterpret_cast<CUcontext>(stream == nullptr ? current() : reinterpret_cast<Stream*>(stream)->context);
   return CUDA_SUCCESS;
 }
-CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, std::size_t bytes, CUstream) {
+CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, std::size_t bytes, CUstream stream) {
   if (current() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   ++fake.memsets;
+  fake.memset_stream = stream;
+  if (allocated.contains(address)) std::fill_n(reinterpret_cast<unsigned char*>(address), bytes, value);
   record(fmt::format("memset {:#x} {} {}", address, value, bytes));
   return CUDA_SUCCESS;
 }
@@ -282,9 +286,11 @@ CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
   constexpr std::size_t kAlignment = 256;
   void* const memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   *address = reinterpret_cast<CUdeviceptr>(memory);
+  allocated.insert(*address);
   return memory == nullptr ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 CUresult cuMemFree_v2(CUdeviceptr address) {
+  allocated.erase(address);
   std::free(reinterpret_cast<void*>(address));
   return CUDA_SUCCESS;
 }

@@ -25,6 +25,7 @@ struct FakeCuda {
 
   // What was called.
   std::atomic<int> loads{0}, kernels_loaded{0}, encodes{0}, replacements{0}, launches{0}, memsets{0}, pooled{0};
+  void* memset_stream = nullptr;  ///< of the last one
   std::mutex mutex;
   std::vector<std::string> log;     ///< of launches and memsets
   std::vector<std::string> images;  ///< the first image_bytes of each that was loaded
