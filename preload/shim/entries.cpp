@@ -35,11 +35,13 @@ class Recorded {
   Recorded& operator=(const Recorded&) = delete;
   ~Recorded() {
     end_sample(sample_, stream_);
-    finish(check_);
+    finish(check_, status_);
     --depth;
   }
   [[nodiscard]] bool answered() const { return answered_; }
+  /// What the call returns: the answer's status, or that of cuBLAS.
   [[nodiscard]] int status() const { return status_; }
+  void set_status(int status) { status_ = status; }
 
  private:
   static bool begin(Major major) {
@@ -91,9 +93,9 @@ class Recorded {
   asm(".symver pgtune_" #MAJOR "_" #NAME ", " #NAME "@lib" #LIBRARY ".so." #MAJOR);
 
 // Recorded, and perhaps answered: WHAT follows the major in Recorded's constructor.
-#define RECORDED_ENTRY(LIBRARY, NAME, PARAMETERS, ARGUMENTS, ...)               \
-  ENTRY(LIBRARY, NAME, PARAMETERS, const Recorded recorded(major, __VA_ARGS__); \
-        return recorded.answered() ? recorded.status() : real ARGUMENTS;)
+#define RECORDED_ENTRY(LIBRARY, NAME, PARAMETERS, ARGUMENTS, ...)         \
+  ENTRY(LIBRARY, NAME, PARAMETERS, Recorded recorded(major, __VA_ARGS__); \
+        if (!recorded.answered()) recorded.set_status(real ARGUMENTS); return recorded.status();)
 
 // THEN is done where the library's function succeeds.
 #define AFTER_ENTRY(LIBRARY, NAME, PARAMETERS, ARGUMENTS, THEN)                                                    \

@@ -266,8 +266,9 @@ bool serve(Slot& slot, const Given& given, Check& check, int& status) {
   }
 }
 
-void finish(Check& check) {
+void finish(Check& check, int status) {
   if (check.slot == nullptr) return;
+  if (status != kSuccess) return drop_check(check);
   Slot& slot = *check.slot;
   add(slot.checked_calls, 1U);
   if (finish_check(check)) return;

@@ -24,9 +24,9 @@ bool serving();
 int current_device();
 
 /// Whether the call was answered: `status` is its result. Counts in the slot. Otherwise `check` may be begun, which
-/// finish(check) ends after cuBLAS's call.
+/// finish() ends after cuBLAS's call, which may have refused to compute.
 bool serve(Slot& slot, const Given& given, Check& check, int& status);
-void finish(Check& check);
+void finish(Check& check, int status);
 
 void read_serving_environment();
 void stop_serving_in_child();

@@ -259,6 +259,15 @@ TEST_F(Serve, LeavesAWrongKernelToCublas) {
                                         HasSubstr("Checked 1 calls of 1 problems: 1 are wrong.")));
 }
 
+TEST_F(Serve, JudgesNoKernelByACallThatCublasRefuses) {
+  const Finished refused = serve("refused", plain_, {"--check", "1"});
+  EXPECT_EQ(refused.exit_code, 0);
+  EXPECT_THAT(refused.out, StartsWith("15 none, none"));
+  EXPECT_THAT(refused.err,
+              testing::AllOf(HasSubstr("3 calls: checked beside cuBLAS"),
+                             testing::Not(HasSubstr("differs from cuBLAS's")), testing::Not(HasSubstr("Checked "))));
+}
+
 TEST_F(Serve, LeavesAChildWithoutExecToCublas) {
   EXPECT_THAT(serve("fork", plain_).out, HasSubstr("0 13 cublasGemmEx, 13 cublasLtMatmul"));
 }

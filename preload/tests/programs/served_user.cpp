@@ -23,6 +23,7 @@ struct Call {
   int type;
   float alpha = 1, beta = 0;
   int beta_of_integers = 1;
+  int algorithm = 99;
   void *a = at(0x10000000), *b = at(0x20000000), *d = at(0x40000000);
 };
 
@@ -38,7 +39,7 @@ int gemm(void* handle, const Call& c) {
                         &c.beta_of_integers, d, kI32, c.n, kSumI32, 99);
   }
   return cublasGemmEx(handle, c.trans_b, c.trans_a, c.n, c.m, c.k, &c.alpha, b, c.type, ldb, a, c.type, lda, &c.beta, d,
-                      c.type, c.n, kSum32, 99);
+                      c.type, c.n, kSum32, c.algorithm);
 }
 
 int lt(void* handle, const Call& c, int fill_mode) {
@@ -77,10 +78,11 @@ int main(int, char** arguments) {
   if (how.find("no_workspace") == 0) cublasSetStream_v2(handle, fake_stream(0, in_other_context));
   if (how == "alpha") call.alpha = 0.5F;
   if (how == "overflowing") call.beta_of_integers = (1 << 24) + 1;  // no float
+  if (how == "refused") call.algorithm = 1000;                      // cuBLAS has none of this number
   if (how == "misaligned") call.a = at(0x10000008);
   // The fake driver computes nothing: a result that is checked keeps the NaN that it began with, as this one does.
   const auto elements = [&](int rows, int columns) { return std::size_t(rows) * std::size_t(columns) * 4; };
-  if (how == "right" || how == "wrong") {
+  if (how == "right" || how == "wrong" || how == "refused") {
     call.a = std::calloc(elements(call.m, call.k), 1), call.b = std::calloc(elements(call.k, call.n), 1);
     call.d = std::malloc(elements(call.m, call.n));
     std::memset(call.d, how == "right" ? 0xFF : 0, elements(call.m, call.n));
