@@ -42,7 +42,8 @@ TEST(ExportedPackage, TheExamplesFindItAndRun) {
   write_files(folder, write_package(content));
   EXPECT_THAT(run_example(folder, "cmake"), testing::HasSubstr("tuned for this problem on this class of device"));
   EXPECT_THAT(run_example(folder, "cmake", "-Dbest_gemm_HEADER_ONLY=ON"), testing::HasSubstr("tuned for this problem"));
-  EXPECT_THAT(run_example(folder, "c", "-DBUILD_SHARED_LIBS=ON"), testing::HasSubstr("tuned for this problem"));
+  EXPECT_THAT(run_example(folder, "c", "-DBUILD_SHARED_LIBS=ON -DCMAKE_CXX_VISIBILITY_PRESET=hidden"),
+              testing::HasSubstr("tuned for this problem"));
 }
 
 TEST(ExportedPackage, TheCInterfaceRefusesWhatIsWrong) {
