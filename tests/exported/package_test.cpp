@@ -88,5 +88,19 @@ TEST(ExportedPackage, IsTheSameForTheSameContentAndNamedAfterItsNamespace) {
       << output;
 }
 
+TEST(ExportedPackage, IncludesItsHeaderWhateverThatAndItsNamespaceAreNamed) {
+  CallableHeader content = sample_export(1);
+  for (const auto& [name_space, file_name] :
+       {std::pair("my_pgtune_export", "my_pgtune_export.hpp"), std::pair("best_gemm", "pgtune_export.hpp"),
+        std::pair("my_pgtune_namespace", "PGTUNE_EXPORT.hpp")}) {
+    content.name_space = name_space;
+    content.file_name = file_name;
+    for (const char* file : {"consumer.cpp", "interface.cpp"})
+      EXPECT_THAT(package_text(content, file),
+                  testing::AllOf(testing::HasSubstr(fmt::format("#include \"{}\"\n", file_name)),
+                                 testing::HasSubstr(fmt::format("namespace exported = {};\n", name_space))));
+  }
+}
+
 }  // namespace
 }  // namespace pgtune::tool::test

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <initializer_list>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "pgtune_package.hpp"
 #include "tool/pgtune/export/export_sources.hpp"
@@ -28,6 +30,20 @@ std::string package_file(std::string_view name) {
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
     text.replace(at, from.size(), to);
+}
+
+/// In one pass: what was put in may contain such words itself. The first one that fits counts.
+std::string with_words(std::string_view text,
+                       std::initializer_list<std::pair<std::string_view, std::string_view>> words) {
+  std::string out;
+  while (!text.empty()) {
+    const auto* const word =
+        std::find_if(words.begin(), words.end(), [&](const auto& one) { return text.starts_with(one.first); });
+    const bool found = word != words.end();
+    out += found ? word->second : text.substr(0, 1);
+    text.remove_prefix(found ? word->first.size() : 1);
+  }
+  return out;
 }
 
 template <typename Words>
@@ -116,12 +132,11 @@ std::string package_text(const CallableHeader& content, std::string_view file) {
   keep_section(text, "PGTUNE_GEMMS", has_gemms(content));
   keep_section(text, "PGTUNE_OPERATIONS", !content.operations.empty());
   replace_operations(text, content);
-  replace_all(text, "PGTUNE_VERSION", content.pgtune_version);
-  replace_all(text, "pgtune_namespace", content.name_space);
-  replace_all(text, "pgtune_export.hpp", content.file_name);
-  replace_all(text, "PGTUNE_EXPORT", upper(name));
-  replace_all(text, "pgtune_export", name);
-  return text;
+  return with_words(text, {{"PGTUNE_VERSION", content.pgtune_version},
+                           {"pgtune_namespace", content.name_space},
+                           {"pgtune_export.hpp", content.file_name},
+                           {"PGTUNE_EXPORT", upper(name)},
+                           {"pgtune_export", name}});
 }
 
 std::vector<PackageFile> write_package(const CallableHeader& content) {
