@@ -43,7 +43,7 @@ class Gemm : public detail::Selected {
       if (status != Status::ok) out = Gemm();
       return status;
     }
-    if (policy.fallback != nullptr && !policy.batch_invariant) {
+    if (policy.fallback != nullptr && policy.pinned < 0 && !policy.batch_invariant) {
       out.choice_.match = Match::fallback;
       out.problem_ = p;
       out.device_ = &on;

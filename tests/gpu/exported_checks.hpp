@@ -177,12 +177,13 @@ class ExportedChecks {
                  const OperandBuffers& buffers, const std::vector<char>& expected) {
     const Memory workspace(kFallbackBytes);
     best_gemm::Policy policy;
-    policy.pinned = 1 << 30;  // nobody
     policy.fallback = best_gemm::cublaslt_fallback;
     policy.user = device_.cublas();
     policy.fallback_workspace_bytes = kFallbackBytes;
+    best_gemm::Operands odd = o;
+    odd.a = static_cast<const char*>(o.a) + 1;  // no kernel serves it
     best_gemm::Gemm gemm;
-    expect(best_gemm::Gemm::select(entry.problem, o, device_.ordinal(), policy, gemm) == best_gemm::Status::ok &&
+    expect(best_gemm::Gemm::select(entry.problem, odd, device_.ordinal(), policy, gemm) == best_gemm::Status::ok &&
                gemm.choice().match == best_gemm::Match::fallback,
            problem.title() + ": no fallback");
     require(buffers.poison(0, device_.stream()));

@@ -303,6 +303,7 @@ inline void pin() {
   CHECK(pinned > 10 && refused > 0 && split > 0);
   Policy none;
   none.pinned = 1 << 20;
+  none.fallback = called;  // which need not add in the variant's order
   Gemm gemm;
   CHECK(Gemm::select(entry(0).problem, operands_of(entry(0)), 0, none, gemm) == Status::not_supported);
 }
