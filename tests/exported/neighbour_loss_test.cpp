@@ -152,6 +152,10 @@ TEST(Coverage, SaysHowEachShapeIsServed) {
                                                                  rows.at(0).at("variant").get<std::string>()))));
   EXPECT_EQ(rows.at(1).at("served"), "fallback");
   EXPECT_TRUE(rows.at(1).at("variant").is_null());
+  content.losses.front().median = 0.051;  // more than a default policy allows
+  EXPECT_THAT(coverage_text(content, {f32_problem(1100)}, terminal), testing::HasSubstr("fallback"));
+  content.losses.front().median = 0.05;
+  EXPECT_THAT(coverage_text(content, {f32_problem(1100)}, terminal), testing::HasSubstr("neighbour"));
   content.losses.front().chosen = false;
   EXPECT_THAT(coverage_text(content, {f32_problem(1100)}, terminal), testing::HasSubstr("fallback"));
   terminal.set_color(ColorMode::kAlways);

@@ -97,7 +97,7 @@ Served served(const CallableHeader& content, const Problem& problem, std::size_t
   const MeasuredLoss* const loss = chosen_loss(content, problem);
   const auto variant =
       loss == nullptr ? std::nullopt : neighbour(content, problem, content.device_classes[device_class], loss->radius);
-  if (!variant) return {};
+  if (!variant || *loss->median > pgtune_export::kLargestLoss) return {};
   return {"neighbour", variant, loss->median, nearest_title(content, *variant, problem)};
 }
 
