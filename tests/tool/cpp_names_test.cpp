@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
 namespace pgtune::tool {
 namespace {
 
@@ -53,6 +57,26 @@ TEST(GuardedWords, AreThoseThatOthersDefineAndShortCapitals) {
 TEST(Keywords, AreWholeWordsInTheirOwnCase) {
   EXPECT_TRUE(is_cpp_keyword("union"));
   for (const char* word : {"Union", "unio", "unions", ""}) EXPECT_FALSE(is_cpp_keyword(word)) << word;
+}
+
+/// Declarations begin a line; those of detail do not count.
+TEST(Names, OfEveryHeaderAreTaken) {
+  const std::regex type("(?:struct|class|enum class|using) (\\w+).*"),
+      value("(?:inline|constexpr) [^(=]*?(\\w+)(?:\\(| =).*");
+  int found = 0;
+  for (const auto& file : std::filesystem::directory_iterator(PGTUNE_SOURCE_DIR "/exported")) {
+    if (file.path().extension() != ".hpp") continue;
+    std::ifstream text(file.path());
+    bool in_detail = false;
+    for (std::string line; std::getline(text, line);) {
+      if (std::regex_match(line, std::regex(".*namespace .*detail.*"))) in_detail = !line.starts_with("}");
+      std::smatch name;
+      if (in_detail || !(std::regex_match(line, name, type) || std::regex_match(line, name, value))) continue;
+      EXPECT_EQ(cpp_name(name[1]), name[1].str() + '_') << line;
+      ++found;
+    }
+  }
+  EXPECT_GE(found, 30);
 }
 
 }  // namespace

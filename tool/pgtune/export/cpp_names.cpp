@@ -37,40 +37,17 @@ constexpr std::array<std::string_view, 92> kKeywords{
 static_assert(std::is_sorted(kKeywords.begin(), kKeywords.end()));
 
 /// What stands in the namespace of every header: exported/*.hpp. In the order of std::binary_search.
-constexpr std::array<std::string_view, 34> kTaken{"Activation",
-                                                  "Build",
-                                                  "Choice",
-                                                  "DeviceClass",
-                                                  "Element",
-                                                  "Entry",
-                                                  "Epilogue",
-                                                  "Fallback",
-                                                  "Gemm",
-                                                  "Jit",
-                                                  "Layout",
-                                                  "Limits",
-                                                  "Match",
-                                                  "NeighbourLoss",
-                                                  "Operands",
-                                                  "Operation",
-                                                  "Policy",
-                                                  "Problem",
-                                                  "Status",
-                                                  "StatusCode",
-                                                  "TunedSizes",
-                                                  "Type",
-                                                  "Variant",
-                                                  "build",
-                                                  "cublaslt_fallback",
-                                                  "detail",
-                                                  "device_classes",
-                                                  "entries",
-                                                  "jit_log",
-                                                  "last_cuda_error",
-                                                  "neighbour_losses",
-                                                  "prepare",
-                                                  "text",
-                                                  "variants"};
+constexpr std::array<std::string_view, 39> kTaken{
+    "Activation",    "Build",          "Choice",          "DeviceClass",
+    "Element",       "Entry",          "Epilogue",        "Fallback",
+    "Family",        "Gemm",           "GemmCache",       "Interval",
+    "Jit",           "Layout",         "Limits",          "Match",
+    "NeighbourLoss", "Operands",       "Operation",       "Policy",
+    "Problem",       "Status",         "StatusCode",      "TunedSizes",
+    "Type",          "Variant",        "build",           "cublaslt_fallback",
+    "detail",        "device_classes", "entries",         "families",
+    "jit_log",       "kLargestLoss",   "last_cuda_error", "neighbour_losses",
+    "prepare",       "text",           "variants"};
 static_assert(std::is_sorted(kTaken.begin(), kTaken.end()));
 
 constexpr std::array<std::string_view, 4> kGnuMacros{"i386", "linux", "sun", "unix"};
