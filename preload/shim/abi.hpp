@@ -15,7 +15,7 @@ using Handle = void*;  ///< cublasHandle_t and cublasLtHandle_t
 using Stream = void*;  ///< cudaStream_t and CUstream
 
 enum Status : int { kSuccess = 0, kNotInitialized = 1, kExecutionFailed = 13 };
-inline constexpr int kOutOfMemory = 2;  ///< CUresult
+inline constexpr int kOutOfMemory = 2, kInvalidContext = 201;  ///< CUresult
 enum Operation : int { kOpN = 0, kOpT = 1, kOpC = 2 };
 enum MathMode : int { kPedanticMath = 2, kTf32Math = 3, kEmulatedBf16x9Math = 4, kEmulatedFixedPointMath = 8 };
 

@@ -50,7 +50,9 @@ class Recorded {
   }
 
   void record(Key& key, Given given) {
-    if (serving()) key.device = static_cast<std::uint8_t>(current_device());
+    const int device = serving() ? current_device() : 0;
+    given.has_context = device >= 0;
+    if (given.has_context) key.device = static_cast<std::uint8_t>(device);
     Slot* const slot = slot_of(key);
     if (slot == nullptr) return;
     stream_ = given.stream;

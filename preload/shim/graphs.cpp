@@ -70,8 +70,11 @@ bool is_capturing(Stream stream, Capture& capture) {
   static constinit RealFunction stream_capturing("libcuda.so.1", "cuStreamIsCapturing"),
       capture_info("libcuda.so.1", "cuStreamGetCaptureInfo_v2");
   auto* const query = stream_capturing.get<int(Stream, int*)>();
+  if (query == nullptr) return false;
   int status = 0;
-  if (query == nullptr || (query(stream, &status) == 0 && status == 0)) return false;
+  const int result = query(stream, &status);
+  // Without a context it is the default stream, which captures nothing.
+  if (result == kInvalidContext || (result == 0 && status == 0)) return false;
   if (auto* const info = capture_info.get<int(Stream, int*, std::uint64_t*, void**, const void*, std::size_t*)>())
     info(stream, &status, &capture.id, &capture.graph, nullptr, nullptr);
   return true;

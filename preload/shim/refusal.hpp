@@ -44,7 +44,7 @@ inline constexpr const char* kRefusalTexts[] = {
     "denied (--deny)",
     "a pointer is aligned to less than the kernel needs",
     "the kernel needs more workspace than the program gives",
-    "the stream's CUDA context is not the device's primary one",
+    "the thread has no CUDA context yet, or the stream's context is not the device's primary one",
     "no kernel is tuned for this GPU, or its driver is too old",
     "the environment asks for reproducible or emulated results (CUBLAS_WORKSPACE_CONFIG and others)",
     "after a failed launch or check, or in a child without exec()",

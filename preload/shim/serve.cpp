@@ -218,6 +218,7 @@ int current_device() {
 
 bool serve(Slot& slot, const Given& given, Check& check, int& status) {
   if (__atomic_load_n(&tripped, __ATOMIC_RELAXED)) return refuse(slot, Refusal::kTripped);
+  if (!given.has_context) return refuse(slot, Refusal::kContext);
   const Decision* const decision = decision_of(slot);
   if (decision == nullptr) return false;
   const auto refusal = static_cast<Refusal>(__atomic_load_n(&decision->refusal, __ATOMIC_RELAXED));

@@ -15,7 +15,8 @@ struct Given {
   PgtuneOperands operands;
   Workspace workspace;
   Stream stream;
-  bool captured = false;  ///< it becomes part of a CUDA graph
+  bool captured = false;    ///< it becomes part of a CUDA graph
+  bool has_context = true;  ///< false before a thread's first call of CUDA's runtime
 };
 
 /// Whether there is a library of kernels.

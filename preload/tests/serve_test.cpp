@@ -188,6 +188,12 @@ TEST_F(Serve, RefusesForTheReasonThatItNames) {
   EXPECT_THAT(serve("gemm", with_workspace_, {"--deny", deny}).err, HasSubstr("Served 100.0 %"));
 }
 
+TEST_F(Serve, LeavesAThreadsFirstCallToCublasThatHasNoContext) {
+  EXPECT_THAT(serve("late_context", plain_).err,
+              testing::AllOf(HasSubstr("2 of 3 calls.\n"), HasSubstr("1 calls: the thread has no CUDA context yet"),
+                             testing::Not(HasSubstr("for this GPU")), testing::Not(HasSubstr("in CUDA graphs"))));
+}
+
 TEST_F(Serve, NeedsNoWorkspaceWhereTheKernelNeedsNone) {
   EXPECT_THAT(serve("no_workspace", plain_).err, HasSubstr("Served 100.0 %"));
 }

@@ -313,7 +313,8 @@ CUresult cuMemFreeAsync(CUdeviceptr, CUstream) {
   --fake.pooled;
   return CUDA_SUCCESS;
 }
-CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
+  if (stream == nullptr && current() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   *status = fake.capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
 }

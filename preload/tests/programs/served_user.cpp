@@ -76,6 +76,7 @@ int main(int, char** arguments) {
   cublasSetStream_v2(handle, fake_stream(0, in_other_context));
   cublasSetWorkspace_v2(handle, at(0x60000000), std::size_t{1} << 34);
   if (how.find("no_workspace") == 0) cublasSetStream_v2(handle, fake_stream(0, in_other_context));
+  if (how == "late_context") cublasSetStream_v2(handle, nullptr);
   if (how == "alpha") call.alpha = 0.5F;
   if (how == "overflowing") call.beta_of_integers = (1 << 24) + 1;  // no float
   if (how == "refused") call.algorithm = 1000;                      // cuBLAS has none of this number
@@ -96,8 +97,10 @@ int main(int, char** arguments) {
   if (how == "exit") return 7;
   constexpr int kLower = 0, kFull = 2;
   int status = 0;
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; ++i) {
+    if (how == "late_context") cuCtxSetCurrent(i == 0 ? nullptr : context);  // as cuBLAS's first call does
     status = how == "lt" ? lt(handle, call, kFull) : how == "lower" ? lt(handle, call, kLower) : gemm(handle, call);
+  }
   if (how == "fork") {
     if (fork() == 0) {
       gemm(handle, call);
