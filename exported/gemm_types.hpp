@@ -68,7 +68,7 @@ struct Entry {
 struct Interval {
   std::int64_t last_m;
   int variant;
-  int spare;  ///< serves where alignment forbids the first one; -1: none
+  int spare;  ///< serves where alignment forbids the first one and not this one; -1: none
 };
 
 /// Problems that differ in m alone, with a kernel for each m from first_m to problem.m.

@@ -36,7 +36,8 @@ enum class FamilyBasis {
 struct FamilyInterval {
   std::int64_t last_m = 0;
   int kernel = 0;
-  /// Runs at every M of the interval on operands of any alignment that the layout allows; absent where none does.
+  /// The fastest other kernel that runs at every M of the interval: for operands whose alignment does for it and not
+  /// for the first one. Absent where there is none.
   std::optional<int> spare = {};
   double time_s = 0;  ///< of the kernel at last_m
   FamilyBasis basis = FamilyBasis::kPredicted;
