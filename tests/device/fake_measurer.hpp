@@ -79,6 +79,7 @@ class FakeMeasurer {
                             {1, "split-K 2", 4096, at_tflops(45), 0.02}};
     baseline_.best = 1;
     if (!problem_.is_gemm()) compare_operation(request.builds);
+    if (request.alone) baseline_.algorithms.clear();
     baseline_.counts = counts;
     baseline_.buffer_copies = 2;
     baseline_.data_seed = request.conditions.data_seed;

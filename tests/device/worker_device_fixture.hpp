@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,11 @@ class WorkerDeviceTest : public FakeWorkerTest {
     auto device = WorkerDevice::open(options).value();
     EXPECT_TRUE(device->prepare({problem(), {}}));
     return device;
+  }
+  static protocol::PrepareRequest alone(const std::string& shape) {
+    protocol::PrepareRequest request{with_default_strides(*parse_shape(shape)).value(), {}};
+    request.alone = true;
+    return request;
   }
   static Result<TrialReport> trial(WorkerDevice& device, int tile) {
     device.submit_trial(trial_request(tile, tile));

@@ -93,6 +93,17 @@ TEST_F(WorkerDeviceTest, ALaunchMayTakeAHundredTimesTheBestSoFarOrTheFloor) {
   EXPECT_EQ(trial_outcome(*usual, 16).reason, "0.5");
 }
 
+TEST_F(WorkerDeviceTest, WithoutABaselineTheFirstLaunchesOfALargeProblemMayTakeLong) {
+  set_faults("trial||tell_limit");
+  const auto device = open_prepared(options());
+  const auto first_limit = [&](const std::string& shape) {
+    EXPECT_TRUE(device->prepare(alone(shape)));
+    return trial_outcome(*device, 16).reason;
+  };
+  EXPECT_EQ(first_limit("512x512x512"), "0.5");
+  EXPECT_EQ(first_limit("65536x8192x28672"), "30.7863") << "a second for each TFLOP";
+}
+
 TEST_F(WorkerDeviceTest, AHangIsATimeout) {
   set_faults("trial|BM=32,|hang");
   const auto device = open_prepared(impatient_options());
@@ -193,6 +204,8 @@ TEST_F(WorkerDeviceTest, WhatIsWaitedForIsLimitedByWhatItTakes) {
   round.sample_s = 0;
   // 300 ms, 200 ms around a sample and a hundred times the baseline.
   EXPECT_THAT(device->run_round(round).value().outcomes.at(0).reason, HasSubstr("no answer within 0.501 s"));
+  EXPECT_TRUE(device->prepare(alone("4096x4096x1024")));
+  EXPECT_THAT(device->run_round(round).value().outcomes.at(0).reason, HasSubstr("no answer within 0.535 s"));
   protocol::EnergyRequest energy;
   energy.lead_in_s = energy.window_s = 0.05;
   EXPECT_THAT(device->measure_energy(energy).error().text(), HasSubstr("no answer within 0.5 s"));

@@ -15,6 +15,8 @@ namespace {
 /// A variant this many times slower than the best so far counts as hanging. One that is three times slower is cut after
 /// one launch, so no longer wait occurs.
 constexpr double kSlowestFactor = 100;
+/// A launch as slow as this does not hang: right variants of large float32 problems reach some fifty times as much.
+constexpr double kSlowestFlops = 1e12;
 /// Placements of the operands in which a variant is checked.
 constexpr int kCheckedLaunches = 2;
 /// Time beyond a contender's sample of a round: the burst regime's pause; loading and calibration in the first round.
@@ -92,6 +94,7 @@ Result<BaselineReport> WorkerDevice::prepare(const protocol::PrepareRequest& req
   if (!report) return report;
   const auto first = static_cast<std::size_t>(report->first);
   baseline_s_ = first < report->algorithms.size() ? report->algorithms[first].time_s : 0;
+  slow_s_ = request.problem.flops() / kSlowestFlops;
   return report;
 }
 
@@ -106,7 +109,8 @@ void WorkerDevice::submit_trial(protocol::TrialRequest request) {
 double WorkerDevice::launch_limit_s(double incumbent_s) const {
   const bool both = incumbent_s > 0 && baseline_s_ > 0;
   const double best_s = both ? std::min(incumbent_s, baseline_s_) : std::max(incumbent_s, baseline_s_);
-  return std::max(std::chrono::duration<double>(launch_floor_).count(), kSlowestFactor * best_s);
+  // Without a baseline only the problem's size tells how long the first variants' launches take.
+  return std::max(std::chrono::duration<double>(launch_floor_).count(), best_s > 0 ? kSlowestFactor * best_s : slow_s_);
 }
 
 std::chrono::milliseconds WorkerDevice::trial_limit(double launch_limit_s) const {
@@ -115,7 +119,7 @@ std::chrono::milliseconds WorkerDevice::trial_limit(double launch_limit_s) const
 
 std::chrono::milliseconds WorkerDevice::round_limit(const protocol::RoundRequest& request) const {
   const double settling_s = request.settle_s > 0 ? request.settle_s + kLongestSettling_s : 0;
-  const double each_s = kAroundSample_s + settling_s + kLongestLeadIn * request.sample_s + kSlowestFactor * baseline_s_;
+  const double each_s = kAroundSample_s + settling_s + kLongestLeadIn * request.sample_s + launch_limit_s(0);
   return trial_floor_ + milliseconds_of(static_cast<double>(request.contenders.size()) * each_s);
 }
 

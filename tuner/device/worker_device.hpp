@@ -17,11 +17,12 @@ namespace pgtune::device {
 
 /// When a variant ends its worker, the trial gets kCrashed or kTimeout with the reason, the worker is replaced and the
 /// problem prepared again. A launch's time limit is a hundred times the lesser of the incumbent's time and that of the
-/// baseline's first heuristic, and at least launch_floor. The worker itself cuts the checked launch at this limit;
-/// variants usually hang there. A whole trial may take trial_floor, plus the time that preparing the problem took (a
-/// wrong result may need a new float64 baseline), plus two launches at the limit. A round may take the same, plus a
-/// launch and the samples of each contender. A round whose worker died, hung or lost its context is repeated with one
-/// contender at a time, so that the guilty one is found and the others get their samples.
+/// baseline's first heuristic, and at least launch_floor; where neither is known, it follows from the problem's flops.
+/// The worker itself cuts the checked launch at this limit; variants usually hang there. A whole trial may take
+/// trial_floor, plus the time that preparing the problem took (a wrong result may need a new float64 baseline), plus
+/// two launches at the limit. A round may take the same, plus a launch and the samples of each contender. A round whose
+/// worker died, hung or lost its context is repeated with one contender at a time, so that the guilty one is found and
+/// the others get their samples.
 class WorkerDevice final : public Device {
  public:
   struct Options {
@@ -77,7 +78,8 @@ class WorkerDevice final : public Device {
   MeasureWorker measure_;
   NeighbourClocks neighbour_clocks_;
   DeviceInfo info_;
-  double baseline_s_ = 0;          ///< time of the baseline's first heuristic on the current problem
+  double baseline_s_ = 0;          ///< time of the baseline's first heuristic on the current problem; 0: there is none
+  double slow_s_ = 0;              ///< what a launch may take while no other launch's time is known
   double prepare_s_ = 0;           ///< duration of its first preparation
   protocol::RequestId trial_ = 0;  ///< in flight
 };
