@@ -97,7 +97,17 @@ TEST(CheckReport, AnAllZeroReferenceGivesFiniteNumbers) {
   EXPECT_EQ(check_report({}).norm_error, 0);
   CheckFindings findings;
   findings.comparison.squared_error = 1;
-  EXPECT_TRUE(std::isfinite(check_report(findings).norm_error));
+  EXPECT_EQ(check_report(findings).norm_error, kNotFiniteRatio);
+}
+
+TEST(CheckReport, ErrorsThatAreNotFiniteAreLargeNumbers) {
+  for (const double value : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    CheckFindings findings;
+    findings.comparison.squared_error = findings.comparison.squared_reference = value;
+    findings.comparison.max_ratio_bits = std::bit_cast<std::uint64_t>(value);
+    EXPECT_EQ(check_report(findings).norm_error, kNotFiniteRatio) << value;
+    EXPECT_EQ(check_report(findings).max_error, kNotFiniteRatio) << value;
+  }
 }
 
 }  // namespace

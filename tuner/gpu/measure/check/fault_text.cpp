@@ -77,12 +77,10 @@ ResultElement result_element(const OperationProblem& operation, std::uint64_t in
 CheckReport check_report(const CheckFindings& findings) {
   const Comparison& found = findings.comparison;
   CheckReport report;
-  report.max_error = std::bit_cast<double>(found.max_ratio_bits);
-  if (found.squared_reference > 0) {
-    report.norm_error = std::sqrt(found.squared_error / found.squared_reference);
-  } else {
-    report.norm_error = found.squared_error > 0 ? kNotFiniteRatio : 0;
-  }
+  // JSON has neither NaN nor infinities, which errors are where the right value is one and the result is not.
+  const auto finite = [](double error) { return std::isfinite(error) ? error : kNotFiniteRatio; };
+  report.max_error = finite(std::bit_cast<double>(found.max_ratio_bits));
+  report.norm_error = found.squared_error == 0 ? 0 : finite(std::sqrt(found.squared_error / found.squared_reference));
   return report;
 }
 
