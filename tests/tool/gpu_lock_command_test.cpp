@@ -85,6 +85,30 @@ TEST_F(GpuLockCommandTest, OfSeveralGpusNoProblemWaitsForTheBusyOne) {
   EXPECT_EQ(json::parse(second.out).at("results").size(), 3U);
 }
 
+TEST_F(GpuLockCommandTest, TheLongestWorkIsHandedOutFirst) {
+  launch_.environment["PGTUNE_FAKE_GPUS"] = "2";
+  Process first(endless());
+  await_trial();
+  // By the GPU that is free, while the other one is waited for.
+  const auto first_prepared = [&](const std::string& shapes, const std::vector<std::string>& options) {
+    write("shapes.txt", shapes);
+    write("requests.log", "");
+    const Finished finished =
+        pgtune({"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt"), "--device", "all", "--wait"},
+               options);
+    EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    const std::string log = read("requests.log");
+    return log.substr(log.find(" prepare "), 40);
+  };
+  const std::string shapes = "4096x4096x4096 weight 30\n64x64x64 weight 60\n";
+  EXPECT_THAT(first_prepared(shapes, {"--total", "20s", "--strategy", "guided"}), HasSubstr("64x64x64 "))
+      << "it has the larger budget";
+  const std::string ranges = "4096..4097x4096x4096\n1..64x64x64\n";
+  EXPECT_THAT(first_prepared(ranges, {"--probes", "0", "--strategy", "guided", "--db", path("ranges.db")}),
+              HasSubstr("x64x64 "))
+      << "it has more anchors";
+}
+
 TEST_F(GpuLockCommandTest, WhatNeedsNoGpuIsNotHeldUp) {
   ASSERT_EQ(search().exit_code, 0);
   Process first(endless());

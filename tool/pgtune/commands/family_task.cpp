@@ -110,21 +110,25 @@ ExitCode plan(SearchTask& task, const MeasuringOptions& options, Context& contex
   return ExitCode::kDone;
 }
 
-/// Makes the task's families those that fit in its total. Those that are stored stay as they are.
-void fit_families(SearchTask& task, const MeasuringOptions& options, const std::vector<DeviceChoice>& choices,
-                  Terminal& terminal) {
+/// Makes the task's families those that fit in its total. Those that are stored stay as they are. Returns how long each
+/// is expected to take.
+std::vector<double> fit_families(SearchTask& task, const MeasuringOptions& options,
+                                 const std::vector<DeviceChoice>& choices, Terminal& terminal) {
   std::vector<PlannedFamily> families = plans_of(task, options, choices.front().info, choices.size());
   if (task.total_s) families = fitted_into_total(task, std::move(families), choices.size(), terminal);
   task.families.clear();
+  std::vector<double> expected_s;
   session::ExpectedFamily all;
   std::size_t probes = 0;
   for (const PlannedFamily& family : families) {
     task.families.push_back(family.request);
+    expected_s.push_back(family.expected.kernels_s + family.expected.probes_s);
     all.kernels_s += family.expected.kernels_s / static_cast<double>(choices.size());
     all.probes_s += family.expected.probes_s / static_cast<double>(choices.size());
     if (family.plan) probes += family.request.probes;
   }
   if (all.kernels_s > 0) terminal.note(fact_note("time", expected_text(all, probes)));
+  return expected_s;
 }
 
 ExitCode show(const session::FamilyResult& result, const DeviceChoice& device, Terminal& terminal,
@@ -154,7 +158,7 @@ ExitCode run_families(SearchTask& task, Context& context, ResultDocument& result
   const std::vector<DeviceChoice> choices = choose_devices(context, options.device);
   require_gpu(choices.front(), "a search over a range of M");
   Terminal& terminal = context.terminal();
-  fit_families(task, options, choices, terminal);
+  const std::vector<double> expected_s = fit_families(task, options, choices, terminal);
   if (task.families.empty()) return ExitCode::kDone;
   std::vector<Problem> problems;
   for (const session::FamilyRequest& request : task.families) problems.push_back(request.problem);
@@ -163,9 +167,13 @@ ExitCode run_families(SearchTask& task, Context& context, ResultDocument& result
     return [&terminal, &results, device = run.choice(), signal = run.signals().exit_code(),
             result = std::move(result)] { return show(result, device, terminal, results, signal); };
   };
-  return measure(
-      context, options, choices, problems, results,
-      {.measure = search_on, .title = [&](const Problem& problem) { return request_of(task, problem).title(); }});
+  const auto expected_of = [&](const Problem& problem) {
+    return expected_s[static_cast<std::size_t>(&request_of(task, problem) - task.families.data())];
+  };
+  return measure(context, options, choices, problems, results,
+                 {.measure = search_on,
+                  .title = [&](const Problem& problem) { return request_of(task, problem).title(); },
+                  .expected_s = expected_of});
 }
 
 }  // namespace pgtune::tool

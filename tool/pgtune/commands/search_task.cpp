@@ -294,8 +294,10 @@ ExitCode search(Context& context, const SearchTask& task, const std::vector<Devi
   const auto begun = [&](MeasuringRun& run, const Problem& problem) {
     return run.is_begun(problem, task.templates_of(problem));
   };
-  return measure(context, task.measuring, choices, task.problems, results.document(),
-                 {.measure = search_on, .begun = begun});
+  Work work{.measure = search_on, .begun = begun};
+  // The longest budget first, as the factor assumes.
+  if (task.total_s) work.expected_s = [&](const Problem& problem) { return *task.budget_of(problem, factor).seconds; };
+  return measure(context, task.measuring, choices, task.problems, results.document(), work);
 }
 
 }  // namespace

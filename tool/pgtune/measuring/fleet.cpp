@@ -110,13 +110,14 @@ namespace {
 /// The interval of checking for a signal.
 constexpr std::chrono::milliseconds kLook{100};
 
-std::vector<double> expectations(const std::vector<Problem>& problems, const MeasuringRun& device,
-                                 std::size_t devices) {
+std::vector<double> expectations(const std::vector<Problem>& problems, const MeasuringRun& device, std::size_t devices,
+                                 const Work& work) {
   const std::size_t workers = std::max<std::size_t>(device.compile_workers() / devices, 1);
   std::vector<double> expected_s;
   expected_s.reserve(problems.size());
   for (const Problem& problem : problems)
-    expected_s.push_back(session::expected_search(problem, device.session(), workers).seconds);
+    expected_s.push_back(work.expected_s ? work.expected_s(problem)
+                                         : session::expected_search(problem, device.session(), workers).seconds);
   return expected_s;
 }
 
@@ -137,7 +138,7 @@ class Fleet {
         results_(results),
         work_(work),
         view_(terminal, names_of(devices)),
-        expected_s_(expectations(problems, *devices.front(), devices.size())),
+        expected_s_(expectations(problems, *devices.front(), devices.size(), work)),
         handout_(expected_s_, devices.size(), begun),
         shown_(problems.size()),
         reasons_(problems.size()),

@@ -130,6 +130,8 @@ struct Work {
   std::function<bool(MeasuringRun&, const Problem&)> begun = {};
   /// The problem's name in messages.
   std::function<std::string(const Problem&)> title = [](const Problem& problem) { return problem.title(); };
+  /// How long a problem is expected to take. Empty: as long as a search.
+  std::function<double(const Problem&)> expected_s = {};
 };
 
 /// Locks the clocks if requested, prints device and conditions, and measures each problem until a signal arrives: one
