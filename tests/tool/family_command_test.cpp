@@ -139,6 +139,19 @@ TEST_F(FamilyCommand, WhatIsStoredTakesNothingOfATotal) {
   EXPECT_THAT(pgtune(search, {"--total", "1s", "--force"}).err, HasSubstr("left out"));
 }
 
+TEST_F(FamilyCommand, ShapesGetWhatRangesLeaveOfATotalByTheClock) {
+  write("shapes.txt", "1..24x256x256\n64x64x64\n");
+  const std::vector<std::string> search{"search",   "--template", path("tiny.json"), "--shapes", path("shapes.txt"),
+                                        "--probes", "0",          "--strategy",      "guided",   "--json"};
+  const json plan = json::parse(pgtune(search, {"--total", "1h", "--dry-run"}).out);
+  const auto expected_s = plan.at("results").at(0).at("expected_s").at("kernels").get<double>();
+  const Finished searched = pgtune(search, {"--total", std::to_string(expected_s + 0.01) + "s"});
+  ASSERT_EQ(searched.exit_code, 0) << searched.err;
+  const json results = json::parse(searched.out).at("results");
+  EXPECT_TRUE(results.at(0).contains("family"));
+  EXPECT_EQ(results.at(1).at("complete"), true) << "the fake GPU takes less than " << expected_s << " s";
+}
+
 TEST_F(FamilyCommand, SaysWhatARangeCannotDo) {
   const std::string range = "1..8x64x64", tiny = path("tiny.json");
   for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{

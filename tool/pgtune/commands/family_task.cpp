@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -155,6 +156,8 @@ ExitCode run_families(SearchTask& task, Context& context, ResultDocument& result
       throw CommandError(ErrorKind::kUsage, fmt::format("{} has two ranges of M that end alike. Give one.",
                                                         task.families[i].problem.title()));
   }
+  const auto start = std::chrono::steady_clock::now();
+  const std::optional<double> total_s = task.total_s;
   const std::vector<DeviceChoice> choices = choose_devices(context, options.device);
   require_gpu(choices.front(), "a search over a range of M");
   Terminal& terminal = context.terminal();
@@ -170,10 +173,13 @@ ExitCode run_families(SearchTask& task, Context& context, ResultDocument& result
   const auto expected_of = [&](const Problem& problem) {
     return expected_s[static_cast<std::size_t>(&request_of(task, problem) - task.families.data())];
   };
-  return measure(context, options, choices, problems, results,
-                 {.measure = search_on,
-                  .title = [&](const Problem& problem) { return request_of(task, problem).title(); },
-                  .expected_s = expected_of});
+  const ExitCode code = measure(context, options, choices, problems, results,
+                                {.measure = search_on,
+                                 .title = [&](const Problem& problem) { return request_of(task, problem).title(); },
+                                 .expected_s = expected_of});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  if (total_s) task.total_s = std::max(0.0, *total_s - took.count());  // whatever was expected
+  return code;
 }
 
 }  // namespace pgtune::tool
