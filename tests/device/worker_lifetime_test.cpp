@@ -150,7 +150,7 @@ TEST_F(WorkerDeviceTest, PreparingFailsWithTheWorkersReason) {
 class PreparedOperation : public WorkerDeviceTest {
  protected:
   /// An operation of that name, which is enough for the fake.
-  static Problem operation(const std::string& name) {
+  static Problem operation(const std::string& name, double flops = 8) {
     OperationProblem numbers;
     numbers.name = name;
     numbers.content_hash = "0";
@@ -161,7 +161,8 @@ class PreparedOperation : public WorkerDeviceTest {
     output.extents = {8};
     output.strides = {1};
     numbers.reference = {{"twice", {1, 1, 1}, {32, 1, 1}, {}}};
-    numbers.flops = numbers.bytes = 8;
+    numbers.flops = flops;
+    numbers.bytes = 8;
     numbers.unit = kBytesUnit;
     Problem out;
     out.operation = OperationHandle(std::move(numbers));
@@ -176,7 +177,7 @@ TEST_F(PreparedOperation, ThatCostsTheContextIsRefusedAndTheNextOneGetsANewWorke
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
   EXPECT_THAT(refused.error().text(), HasSubstr("running the reference of the operation 'faulty'"));
-  EXPECT_TRUE(device->prepare({operation("sound"), {}}));
+  EXPECT_TRUE(device->prepare({operation("sound", 1.6e21), {}}));
   EXPECT_EQ(measure_operations(), "hello prepare hello prepare");
 }
 
@@ -194,12 +195,25 @@ TEST_F(PreparedOperation, ThatHangsIsToldWithWhatMayNotEnd) {
     return hung.error().text();
   };
   EXPECT_EQ(reason(),
-            "measure worker gave no answer within 0.3 s: the reference of the operation 'endless' or a kernel that "
+            "measure worker gave no answer within 0.301 s: the reference of the operation 'endless' or a kernel that "
             "fills its buffers does not end, or takes too long for these sizes");
   request.builds = {{.title = "plain", .built = protocol::BuiltVariant{variant(16), {}, {}}}};
   EXPECT_THAT(reason(), HasSubstr("'endless', a kernel that fills its buffers or a template that it is compared with"));
   request = {problem(), {}};
-  EXPECT_EQ(reason(), "measure worker gave no answer within 0.3 s") << "GEMM's kernels are pgtune's own";
+  EXPECT_EQ(reason(), "measure worker gave no answer within 0.303 s") << "GEMM's kernels are pgtune's own";
+}
+
+TEST_F(WorkerDeviceTest, ALargeProblemMayTakeLongToPrepareByEachWorker) {
+  const auto broken = folder_ / "broken";
+  set_faults("trial|BM=32,|segv;prepare||hang|" + broken.string());
+  WorkerDevice::Options impatient = options();
+  impatient.prepare_timeout = milliseconds(300);
+  const auto device = WorkerDevice::open(impatient).value();
+  ASSERT_TRUE(device->prepare(alone("4096x4096x1024")));
+  EXPECT_EQ(trial_outcome(*device, 32).kind, OutcomeKind::kCrashed);
+  std::ofstream(broken) << "now";
+  EXPECT_THAT(trial(*device, 64).error().text(), HasSubstr("gave no answer within 0.644 s"));
+  EXPECT_THAT(device->prepare(alone("4096x4096x2048")).error().text(), HasSubstr("gave no answer within 0.988 s"));
 }
 
 TEST_F(WorkerDeviceTest, CrashesLeakNoDescriptors) {

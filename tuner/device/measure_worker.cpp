@@ -26,9 +26,11 @@ Result<DeviceInfo> MeasureWorker::start() {
   return *client_->hello()->device;
 }
 
-Result<nlohmann::json> MeasureWorker::prepare(nlohmann::json problem, const std::string& may_hang) {
+Result<nlohmann::json> MeasureWorker::prepare(nlohmann::json problem, const std::string& may_hang,
+                                              std::chrono::milliseconds more) {
   problem_.reset();
-  TRY_ASSIGN(auto answer, call("prepare", problem, options_.prepare_timeout));
+  prepare_timeout_ = options_.prepare_timeout + more;
+  TRY_ASSIGN(auto answer, call("prepare", problem, prepare_timeout_));
   if (!answer.body) {
     const Outcome& outcome = answer.body.error();
     const bool told = outcome.kind == OutcomeKind::kTimeout && !may_hang.empty();
@@ -100,7 +102,7 @@ Result<void> MeasureWorker::send_next() {
   // A context needs little memory, but a problem may need what the old worker still holds.
   if (!old_worker_gone()) return {};
   if (problem_ && !prepared_) {
-    client_->request("prepare", *problem_, options_.prepare_timeout);
+    client_->request("prepare", *problem_, prepare_timeout_);
     step_ = Step::kPreparing;
   } else {
     client_->request(request_->op, request_->body, request_->timeout);

@@ -40,8 +40,9 @@ class MeasureWorker {
   /// Prepares a problem and waits for it. The problem stays current for all later workers. Errors: (usage) the problem
   /// itself cannot be prepared, whether or not the worker kept its context; else (environment). `may_hang`, if not
   /// empty, names the part of the problem that may not end; the error of a worker that did not reply in time includes
-  /// it.
-  [[nodiscard]] Result<nlohmann::json> prepare(nlohmann::json problem, const std::string& may_hang = {});
+  /// it. `more`: beyond the options' time.
+  [[nodiscard]] Result<nlohmann::json> prepare(nlohmann::json problem, const std::string& may_hang = {},
+                                               std::chrono::milliseconds more = {});
 
   /// The problem last prepared, with the baseline that the first worker found.
   [[nodiscard]] std::optional<protocol::PrepareRequest> prepared() const;
@@ -82,8 +83,9 @@ class MeasureWorker {
   void wait_for_worker() const;
 
   Options options_;
-  std::string uuid_;                       ///< of the first worker's GPU; the later ones must have the same
-  std::optional<nlohmann::json> problem_;  ///< as last prepared
+  std::string uuid_;                             ///< of the first worker's GPU; the later ones must have the same
+  std::optional<nlohmann::json> problem_;        ///< as last prepared
+  std::chrono::milliseconds prepare_timeout_{};  ///< of it
   std::unique_ptr<WorkerClient> client_;
   std::unique_ptr<WorkerClient> ending_;  ///< killed, and may still hold GPU memory
   SteadyClock::time_point ending_until_;  ///< when waiting for that stops

@@ -17,6 +17,9 @@ namespace {
 constexpr double kSlowestFactor = 100;
 /// A launch as slow as this does not hang: right variants of large float32 problems reach some fifty times as much.
 constexpr double kSlowestFlops = 1e12;
+/// While a problem is prepared, its float64 reference and some hundred launches of a library run, each at 10 TFLOP/s
+/// and more.
+constexpr double kPreparedFlops = 1e11;
 /// Placements of the operands in which a variant is checked.
 constexpr int kCheckedLaunches = 2;
 /// Time beyond a contender's sample of a round: the burst regime's pause; loading and calibration in the first round.
@@ -25,7 +28,8 @@ constexpr double kAroundSample_s = 0.2, kLongestLeadIn = 2;
 constexpr double kLongestSettling_s = 2;
 
 std::chrono::milliseconds milliseconds_of(double seconds) {
-  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+  constexpr double kLongest_s = 1e6;  // an operation may state flops that overflow a clock
+  return std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(std::min(seconds, kLongest_s)));
 }
 
 /// The report of a round of `count` contenders.
@@ -87,14 +91,15 @@ WorkerDevice::WorkerDevice(const Options& options)
 Result<BaselineReport> WorkerDevice::prepare(const protocol::PrepareRequest& request) {
   const auto start = SteadyClock::now();
   neighbour_clocks_.next_problem();
-  auto body = measure_.prepare(request, what_may_hang(request));
+  const double flops = request.problem.flops();
+  auto body = measure_.prepare(request, what_may_hang(request), milliseconds_of(flops / kPreparedFlops));
   prepare_s_ = std::chrono::duration<double>(SteadyClock::now() - start).count();
   if (!body) return tl::unexpected<Error>(std::move(body.error()));
   auto report = protocol::decode_body<BaselineReport>(*body, "baseline report");
   if (!report) return report;
   const auto first = static_cast<std::size_t>(report->first);
   baseline_s_ = first < report->algorithms.size() ? report->algorithms[first].time_s : 0;
-  slow_s_ = request.problem.flops() / kSlowestFlops;
+  slow_s_ = flops / kSlowestFlops;
   return report;
 }
 

@@ -27,10 +27,10 @@ class WorkerDevice final : public Device {
  public:
   struct Options {
     std::string worker_path;
-    std::string gpu = "0";                           ///< ordinal or UUID
-    std::shared_ptr<CompileService> compile;         ///< the compile workers
-    std::shared_ptr<const GpusAtWork> at_work = {};  ///< of the machine; null: only this GPU works
-    std::chrono::milliseconds prepare_timeout{120'000};
+    std::string gpu = "0";                               ///< ordinal or UUID
+    std::shared_ptr<CompileService> compile;             ///< the compile workers
+    std::shared_ptr<const GpusAtWork> at_work = {};      ///< of the machine; null: only this GPU works
+    std::chrono::milliseconds prepare_timeout{120'000};  ///< more for large problems
     std::chrono::milliseconds launch_floor{500};
     std::chrono::milliseconds trial_floor{2'000};
     std::chrono::milliseconds call_floor{10'000};     ///< added to the expected time of an energy window or of the
