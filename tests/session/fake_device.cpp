@@ -126,6 +126,7 @@ protocol::Event FakeDevice::finish_trial(const protocol::TrialRequest& request) 
     const std::string name = request.built.variant.key();
     done.report.samples.push_back(powered ? powered_sample(name, 0, powered->screening_s)
                                           : sample_of(name, Stage::kScreen, script.time_s, noise, 0, i));
+    done.report.samples.back().graph = baseline.in_graphs && script.time_s < kNoGraph_s;
   }
   return done;
 }

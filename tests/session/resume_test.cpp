@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "test_search.hpp"
 
@@ -24,6 +25,15 @@ void interrupt_after_trials(TestSearch& search, FakeDevice& device, std::size_t 
   device.after_trial = [&search, &device, count] {
     if (device.trials.size() == count) search.stop = true;
   };
+}
+
+/// What was found right in a screening, without what was cut.
+std::vector<std::string> right_and_whole(const std::map<std::string, StoredTrial>& trials) {
+  std::vector<std::string> ids;
+  for (const auto& [id, trial] : trials) {
+    if (trial.report.outcome.kind == OutcomeKind::kOk && !trial.report.cut) ids.push_back(id);
+  }
+  return ids;
 }
 
 TEST(Interrupt, FinishesTheTrialInFlightAndReturnsAPartialAnswer) {
@@ -99,6 +109,38 @@ TEST(Resume, GoesOnAfterTheDeviceDied) {
   EXPECT_EQ(result->answer->best().variant.key(), kBestKey);
 }
 
+TEST(Resume, TimesInGraphsAndOneByOneAreNotCompared) {
+  const auto tried_again = [](double slower, bool graphs_before, bool graphs_now) {
+    TestSearch search;
+    search.plan = [&](const Variant& variant) {
+      Script script = plain_script(variant);
+      script.time_s *= slower;
+      return script;
+    };
+    auto first = search.device();
+    first.baseline.in_graphs = graphs_before;
+    interrupt_after_trials(search, first, 15);
+    EXPECT_TRUE(search.run(first));
+    const auto known = search.store.trials({search.problem, search.definition, first.device_info});
+    search.stop = false;
+    auto second = search.device();
+    second.baseline.in_graphs = graphs_now;
+    EXPECT_TRUE(search.run(second));
+    const auto again = std::count_if(second.trials.begin(), second.trials.end(), [&](const std::string& key) {
+      return std::find(first.trials.begin(), first.trials.end(), key) != first.trials.end();
+    });
+    EXPECT_EQ(search.progress.back().resumed, std::ssize(known) - again);
+    return std::pair{again, std::ssize(right_and_whole(known))};
+  };
+  for (const bool graphs : {false, true}) {
+    EXPECT_EQ(tried_again(0.02, graphs, graphs).first, 0);
+    const auto [again, right] = tried_again(0.02, graphs, !graphs);
+    EXPECT_EQ(again, right);
+    EXPECT_GT(right, 0);
+  }
+  EXPECT_EQ(tried_again(1, false, true).first, 0) << "long launches are in no graphs";
+}
+
 TEST(Resume, FinalistsFromAnEarlierSessionAreBuiltAgainForTheFinal) {
   TestSearch search;
   auto first = search.device();
@@ -144,15 +186,6 @@ FakeDevice other_board(const TestSearch& search) {
   FakeDevice device = search.device();
   device.device_info.uuid = "GPU-other";
   return device;
-}
-
-/// What a first board found right in its screening, without what was cut.
-std::vector<std::string> right_and_whole(const std::map<std::string, StoredTrial>& trials) {
-  std::vector<std::string> ids;
-  for (const auto& [id, trial] : trials) {
-    if (trial.report.outcome.kind == OutcomeKind::kOk && !trial.report.cut) ids.push_back(id);
-  }
-  return ids;
 }
 
 TEST(OtherBoard, IsAnsweredUnlessItAsksForItself) {

@@ -104,6 +104,10 @@ enum class Stage {
 [[nodiscard]] bool is_launch_count(std::int64_t launches);
 [[nodiscard]] bool is_sample_time(double time_s);
 
+/// Contenders whose launches take this long are launched one by one beside others in graphs: they are cut, and to put
+/// them into graphs takes long.
+inline constexpr double kNoGraph_s = 100e-6;
+
 /// One event-timed sample of back-to-back launches: the unit of all statistics.
 struct Sample {
   Stage stage = Stage::kScreen;

@@ -154,6 +154,7 @@ Result<SearchResult> search(const SessionContext& context, const StoreKey& key, 
   RoundContext rounds{prepared, state, progress};
   Findings found;
   TRY_ASSIGN(auto preparation, prepare(prepared, progress));
+  state.forget_launched_otherwise(preparation.baseline.in_graphs);
   found.take(std::move(preparation));
 
   Contest contest(rounds, found);

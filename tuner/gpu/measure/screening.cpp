@@ -8,7 +8,6 @@ namespace {
 
 constexpr double kProbeTarget_s = 300e-6;  // long against the cost of starting and ending a sample
 constexpr std::int64_t kMaxProbeLaunches = 32;
-constexpr double kNoGraph_s = 100e-6;  // a contender that slow beside others in graphs is cut, and its graphs take long
 constexpr double kFirstSample_s = 2e-3, kLaterSample_s = 5e-3;
 constexpr int kLaterSamples = 2;
 constexpr std::int64_t kFirstSampleLaunches = 3;

@@ -45,6 +45,22 @@ void SearchState::resume(const std::map<std::string, StoredTrial>& trials) {
     if (index == index_of_id_.end()) continue;
     record(index->second, trial.build, trial.report);
   }
+  count_resumed();
+}
+
+void SearchState::forget_launched_otherwise(bool in_graphs) {
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    const bool short_launch = screening_s_[i] > 0 && screening_s_[i] < kNoGraph_s;
+    if (!short_launch || trial(i).report.cut || trial(i).report.samples.front().graph == in_graphs) continue;
+    trials_[i].reset();
+    screening_s_[i] = 0;
+    --decided_count_;
+  }
+  find_best();
+  count_resumed();
+}
+
+void SearchState::count_resumed() {
   resumed_count_ = decided_count_;
   resumed_screen_s_ = all_screen_time_s();
 }
@@ -64,9 +80,13 @@ void SearchState::record(std::size_t index, BuildInfo build, TrialReport report)
   if (ranks(index) && (!best_ || screening_s_[index] < screening_s_[*best_])) {
     best_ = index;
   } else if (best_ == index) {  // the best so far was replaced by something slower or failed
-    best_.reset();
-    if (const auto order = ranked(); !order.empty()) best_ = order.front();
+    find_best();
   }
+}
+
+void SearchState::find_best() {
+  best_.reset();
+  if (const auto order = ranked(); !order.empty()) best_ = order.front();
 }
 
 bool SearchState::ranks(std::size_t index) const {

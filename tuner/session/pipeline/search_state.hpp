@@ -30,6 +30,9 @@ class SearchState {
 
   /// Takes over trials of earlier sessions, by Variant::id().
   void resume(const std::map<std::string, StoredTrial>& trials);
+  /// Forgets resumed times that are of launches in graphs where the others will be of launches one by one, or the other
+  /// way round: either takes some percent longer than the same launch in the other way. What was cut is slower anyway.
+  void forget_launched_otherwise(bool in_graphs);
   /// Notes what another board found right, by Variant::id(), fastest first: it is not decided here.
   void expect_right(const std::vector<std::string>& ids);
   [[nodiscard]] const std::vector<std::size_t>& right_elsewhere() const { return right_elsewhere_; }
@@ -63,6 +66,8 @@ class SearchState {
   [[nodiscard]] bool ranks(std::size_t index) const;
   [[nodiscard]] std::vector<std::size_t> by_screening(bool with_cut) const;
   [[nodiscard]] double all_screen_time_s() const;
+  void find_best();
+  void count_resumed();
 
   std::int64_t space_ = 0;
   std::vector<Variant> variants_;
