@@ -154,9 +154,12 @@ CudaResult<Finalist*> CurrentProblem::finalist(const protocol::BuiltVariant& bui
 
 CudaResult<protocol::VerifyReport> CurrentProblem::verify(const protocol::VerifyRequest& request) {
   TRY_ASSIGN(const auto entrant, finalist(request.built));
-  return SeriesToVerify::create(checked_->buffers(), checked_->checker(), *entrant->series, request.launch_limit_s)
-      .and_then(
-          [&](const std::unique_ptr<SeriesToVerify>& launches) { return Verification(*launches, request).run(); });
+  TRY_ASSIGN(auto launches, SeriesToVerify::create(checked_->buffers(), checked_->checker(), *entrant->series,
+                                                   request.launch_limit_s));
+  auto report = Verification(*launches, request).run();
+  // Freeing its memory waits for the kernel, and this one may never end. The process does.
+  if (!report && report.error().sticky) static_cast<void>(launches.release());
+  return report;
 }
 
 void CurrentProblem::keep_finalists(const std::vector<const Finalist*>& keep) {
