@@ -39,13 +39,14 @@ std::optional<DeviceInfo> find_session_device(const Database& database, RowId se
                                  "a device", session);
 }
 
-std::optional<Ceilings> find_ceilings(const Database& database, const DeviceInfo& device) {
-  return find_record<Ceilings>(
-      database,
-      "SELECT ceilings_json FROM ceilings JOIN devices ON devices.id = ceilings.device"
-      " JOIN environments ON environments.id = ceilings.environment "
-      "WHERE uuid = ?1 AND hardware = ?2 AND driver_branch = ?3 AND source = 'gpu' ORDER BY ceilings.id DESC LIMIT 1",
-      "a GPU's ceilings", device.uuid, device_class(device).hardware(), device.driver_branch());
+std::optional<Ceilings> find_ceilings(const Database& database, const DeviceInfo& device, bool recorded) {
+  return find_record<Ceilings>(database,
+                               "SELECT ceilings_json FROM ceilings JOIN devices ON devices.id = ceilings.device"
+                               " JOIN environments ON environments.id = ceilings.environment "
+                               "WHERE uuid = ?1 AND hardware = ?2 AND driver_branch = ?3 AND (source = 'gpu' OR ?4) "
+                               "ORDER BY source, ceilings.id DESC LIMIT 1",
+                               "a GPU's ceilings", device.uuid, device_class(device).hardware(), device.driver_branch(),
+                               static_cast<std::int64_t>(recorded));
 }
 
 std::vector<FatalTrial> find_fatal_trials(const Database& database, const std::string& architecture,

@@ -109,8 +109,10 @@ void for_each_rounds(const Database& database, const std::vector<RowId>& session
                      const std::function<void(RowId, std::vector<ContenderSamplesRow>)>& take);
 /// Ordered by contender and ordinal.
 [[nodiscard]] std::vector<EnergyWindowRow> energy_windows(const Database& database, RowId session);
-/// The newest ceilings of this board in its class: another power limit means other ceilings.
-[[nodiscard]] std::optional<Ceilings> find_ceilings(const Database& database, const DeviceInfo& device);
+/// The newest ceilings of this board in its class: another power limit means other ceilings. `recorded`: those that
+/// store_recorded() copied count, too, if there are no others.
+[[nodiscard]] std::optional<Ceilings> find_ceilings(const Database& database, const DeviceInfo& device,
+                                                    bool recorded = false);
 /// The newest counters of every contender on the problem under the conditions, on any board of the device's class.
 [[nodiscard]] std::vector<CountersRow> find_counters(const Database& database, const DeviceInfo& device,
                                                      const std::string& problem_key, const std::string& conditions_key);

@@ -140,9 +140,30 @@ void store_recorded(const Database& recording, RowId session, Database& target) 
   std::string uid;
   Statement find_uid(recording, "SELECT uid FROM sessions WHERE id = ?1");
   if (find_uid.bind(session).step()) find_uid >> uid;
-  if (Statement(target, "SELECT 1 FROM sessions WHERE uid = ?1").bind(uid).step()) return;
-  SessionCopier(recording, target, shapes).copy(session);
-  Statement(target, "UPDATE sessions SET source = 'replay' WHERE uid = ?1").bind(uid).run();
+  SessionCopier copier(recording, target, shapes);
+  if (!Statement(target, "SELECT 1 FROM sessions WHERE uid = ?1").bind(uid).step()) {
+    copier.copy(session);
+    Statement(target, "UPDATE sessions SET source = 'replay' WHERE uid = ?1").bind(uid).run();
+  }
+  Statement find_ceilings(
+      recording,
+      "SELECT ceilings.id, measured_at, ceilings_json FROM ceilings JOIN devices ON devices.id = ceilings.device"
+      " JOIN environments ON environments.id = ceilings.environment"
+      " WHERE ceilings.source = 'gpu' AND (uuid, hardware, driver_branch) ="
+      "  (SELECT uuid, hardware, driver_branch FROM sessions JOIN devices ON devices.id = sessions.device"
+      "   JOIN environments ON environments.id = sessions.environment WHERE sessions.id = ?1)"
+      " ORDER BY ceilings.id DESC LIMIT 1");
+  if (find_ceilings.bind(session).step()) {
+    RowId ceilings = 0;
+    std::string measured_at, json;
+    find_ceilings >> ceilings >> measured_at >> json;
+    if (!Statement(target, "SELECT 1 FROM ceilings WHERE measured_at = ?1 AND ceilings_json = ?2")
+             .bind(measured_at, json)
+             .step()) {
+      copier.copy_standalone("ceilings", ceilings);
+      Statement(target, "UPDATE ceilings SET source = 'replay' WHERE id = last_insert_rowid()").run();
+    }
+  }
   writing.commit();
 }
 

@@ -45,8 +45,8 @@ class SessionCopier {
   std::map<std::string, std::unique_ptr<Statement>> inserts_, finds_;
 };
 
-/// Copies a session of a recording into `target`, marked as recorded: no search reuses its measurements. Does nothing
-/// if its uid exists there. One transaction. Throws Error.
+/// Copies a session of a recording and its board's ceilings into `target`, marked as recorded: no search reuses its
+/// measurements. What `target` has already is not copied. One transaction. Throws Error.
 void store_recorded(const Database& recording, RowId session, Database& target);
 
 struct MergedInput {

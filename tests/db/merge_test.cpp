@@ -248,5 +248,19 @@ TEST_F(MergeTest, OneSessionIsStoredAsRecordedOnceAndWhole) {
   EXPECT_TRUE(find_trials(database, measured).empty());
 }
 
+TEST_F(MergeTest, CeilingsOfARecordedSessionAreStoredAsRecordedOnce) {
+  const DeviceInfo device = TestSession().device;
+  auto recording = Database::open(b_, OpenMode::kReadWriteCreate);
+  TestSession session;
+  const RowId id = session.begin(recording);
+  Database database = Database::open_memory();
+  for (int i = 0; i < 2; ++i) store_recorded(recording, id, database);
+  EXPECT_EQ(find_ceilings(database, device, true), testing::ceilings(4));
+  EXPECT_FALSE(find_ceilings(database, device)) << "not for a search on that GPU";
+  EXPECT_EQ(totals(database).rows.at("ceilings"), 1);
+  save_ceilings(database, device, session.program, testing::ceilings(2));
+  EXPECT_EQ(find_ceilings(database, device, true), testing::ceilings(2)) << "measured ones are preferred";
+}
+
 }  // namespace
 }  // namespace pgtune::db

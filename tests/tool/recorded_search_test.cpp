@@ -2,6 +2,8 @@
 // Searches without a GPU print what a recording answers, and store it as recorded.
 #include <utility>
 
+#include "db/database.hpp"
+#include "db/sqlite/statement.hpp"
 #include "tests/tool/cli_fixture.hpp"
 
 namespace pgtune::tool::test {
@@ -111,6 +113,21 @@ TEST_F(RecordedSearchTest, AnotherVersionOfATemplateIsAHint) {
   launch_.environment["PGTUNE_WORKER"] = PGTUNE_FAKE_WORKER;
   ASSERT_EQ(search({"--db", path("recording.db")}).exit_code, 0);
   EXPECT_EQ(answered().at("other_versions"), json::array()) << "where this build's is recorded, too";
+}
+
+TEST_F(RecordedSearchTest, RoofsAreThoseOfTheRecordingAndL2IsOfTheMeasuredTemplateAlone) {
+  write("tiny.json", R"({"traffic": {"l2_bytes": "16384 * M"},)" + read("tiny.json").substr(1));
+  launch_.environment["PGTUNE_WORKER"] = PGTUNE_FAKE_WORKER;
+  ASSERT_EQ(search({"--db", path("recording.db")}).exit_code, 0);
+  launch_.environment["PGTUNE_WORKER"] = path("no-worker");
+  EXPECT_THAT(answer().out, HasSubstr(" % of the L2 roof\n"));
+  edit_template();
+  EXPECT_THAT(answer().out, HasSubstr(" % of the arithmetic roof\n"));
+  EXPECT_THAT(pgtune({"report", "--roofline"}).out, HasSubstr("roofs: DRAM 4200 GB/s"));
+  const db::Database recording = db::Database::open(path("recording.db"), db::OpenMode::kReadWriteCreate);
+  db::Statement(recording, "UPDATE ceilings SET ceilings_json = replace(ceilings_json, '58000000000000', '1000')")
+      .run();
+  EXPECT_THAT(answer().out, Not(HasSubstr(" roof\n"))) << "of a roof below the point there is no share";
 }
 
 TEST_F(RecordedSearchTest, OfAListWhatIsMissingIsNamedAndTheRestPrinted) {

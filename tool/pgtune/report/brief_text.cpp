@@ -59,7 +59,8 @@ std::string time_text(const AnswerView& view) {
   result.device = view.device;
   result.answer = view.answer;
   result.row.conditions_key = view.conditions.key();
-  if (const auto roof = binding_roof(result, view.templates.of(best.variant), view.ceilings))
+  const space::TemplateDefinition* const measured = view.other_version ? nullptr : &view.templates.of(best.variant);
+  if (const auto roof = binding_roof(result, measured, view.ceilings))
     text += fmt::format(", {:.0f} % of the {} roof", 100 * roof->share, roof->name);
   return text;
 }

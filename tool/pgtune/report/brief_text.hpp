@@ -22,6 +22,7 @@ struct AnswerView {
   const std::optional<Ceilings>& ceilings;  ///< of the device, where they are known
   const BaselineReport& baseline;
   const session::Answer& answer;
+  bool other_version = false;  ///< the winner was measured with another version of its template
 };
 
 /// "1.026x cuBLASLt's best (1.025-1.028)  faster" in the verdict's colour, and a line of time, speed and roof.

@@ -169,7 +169,8 @@ std::string brief_text(const SearchOutcome& outcome, const session::Answer& answ
                         outcome.conditions,
                         outcome.ceilings,
                         outcome.result.baseline,
-                        answer};
+                        answer,
+                        !outcome.other_versions.empty()};
   std::string out = verdict_lines(view, terminal);
   out += fact("winner", winner_text(answer.best().variant, outcome.templates), width);
   out += measured_facts(view, terminal);

@@ -262,7 +262,7 @@ std::vector<RooflinePoint> roofline(const Context& context, const db::Database& 
   for (const StoredResult& result : results) {
     const auto found = templates.find(result.row.variant_origin.content_hash);
     points.push_back(computed_point(result, found == templates.end() ? nullptr : &found->second));
-    if (const auto own = db::find_ceilings(database, result.device)) {
+    if (const auto own = db::find_ceilings(database, result.device, result.row.recorded)) {
       std::optional<Ceilings>& of_class = roofs[device_class(result.device).text()];
       of_class = of_class ? highest(*of_class, *own) : *own;
     }
@@ -275,12 +275,12 @@ std::vector<RooflinePoint> roofline(const Context& context, const db::Database& 
   return points;
 }
 
-std::optional<BindingRoof> binding_roof(const StoredResult& result, const space::TemplateDefinition& definition,
+std::optional<BindingRoof> binding_roof(const StoredResult& result, const space::TemplateDefinition* definition,
                                         const std::optional<Ceilings>& ceilings) {
   if (!ceilings) return std::nullopt;
-  RooflinePoint point = computed_point(result, &definition);
+  RooflinePoint point = computed_point(result, definition);
   add_bounds(point, *ceilings);
-  return point.share ? std::optional(BindingRoof{point.roof, *point.share}) : std::nullopt;
+  return point.share && point.above.empty() ? std::optional(BindingRoof{point.roof, *point.share}) : std::nullopt;
 }
 
 void print_roofline_report(Terminal& terminal, const std::vector<StoredResult>& results,

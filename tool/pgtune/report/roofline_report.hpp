@@ -53,9 +53,10 @@ struct BindingRoof {
   std::string name;  ///< RooflinePoint::roof
   double share = 0;
 };
-/// By computed traffic alone, with the winner's template as it was measured. Nothing where no roof is known.
+/// By computed traffic alone, with the winner's template as it was measured, or null. Nothing where no roof is known,
+/// or where the point is above it.
 [[nodiscard]] std::optional<BindingRoof> binding_roof(const StoredResult& result,
-                                                      const space::TemplateDefinition& definition,
+                                                      const space::TemplateDefinition* definition,
                                                       const std::optional<Ceilings>& ceilings);
 
 void print_roofline_report(Terminal& terminal, const std::vector<StoredResult>& results,
