@@ -103,5 +103,13 @@ TEST_F(RecordingTest, AProblemItDoesNotHoldIsRefusedWithThoseItDoesAndAGuess) {
               AllOf(HasSubstr("777x777x777"), HasSubstr("1000x1000x1000"), HasSubstr("'pgtune guess' takes ")));
 }
 
+TEST_F(RecordingTest, TheGuessIsThatOfTheCommandNamed) {
+  launch_.environment["PGTUNE_WORKER"] = path("no-worker");
+  const std::vector<std::string> problem{"--operation", "transpose", "--dtype", "int8", "--size", "M=5104,N=5120"};
+  const Finished guess = pgtune({"guess", "--json"}, problem);
+  ASSERT_EQ(guess.exit_code, 0) << guess.err;
+  EXPECT_THAT(pgtune({"search"}, problem).err, HasSubstr(json::parse(guess.out).at("variant").get<std::string>()));
+}
+
 }  // namespace
 }  // namespace pgtune::tool::test

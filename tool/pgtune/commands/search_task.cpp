@@ -101,7 +101,8 @@ ExitCode print_recorded(Context& context, const SearchTask& task, const DeviceCh
   db::Database database = db::Database::open(options.database, db::OpenMode::kReadWriteCreate);
   OwnTemplates templates;
   for (const auto& [kind, set] : task.templates) templates.push_back(set);
-  const ModelSource model = trained_model(context, options.database, std::move(templates));
+  const ModelSource model =  // that of the command it names
+      trained_model(context, options.database, std::move(templates), search::Validation::kFiveFold);
   ExitCode code = ExitCode::kDone;
   for (const Problem& problem : task.problems) {
     const space::TemplateSet& wanted = task.templates_of(problem);
