@@ -67,7 +67,9 @@ TEST_F(OperationTest, SearchesOfAUsersOwnTeachTheNextOnes) {
     EXPECT_EQ(searched.exit_code, 0) << searched.err;
     return json::parse(searched.out).at("notes").dump();
   };
-  EXPECT_THAT(guess(), HasSubstr("no search with this template"));
+  EXPECT_THAT(guess(), AllOf(HasSubstr("no search with this template"), HasSubstr("what it may lose is unknown"),
+                             Not(HasSubstr(" slower than the best"))));
+  EXPECT_TRUE(json::parse(of("guess", path("twice.json"), "N=16384", {"--json"}).out).at("expected_loss").is_null());
   EXPECT_THAT(search("N=4096"), HasSubstr("none of them with twice"));
   EXPECT_THAT(search("N=8192"), HasSubstr("none of them with twice")) << "what the first taught is fitted beside it";
   EXPECT_THAT(search("N=12288"), AllOf(HasSubstr("the model was trained on"), Not(HasSubstr("none of them with"))));

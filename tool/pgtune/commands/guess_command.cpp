@@ -108,15 +108,19 @@ json family_json(const Problem& problem, const FamilyChoice& choice, const Devic
           {"expected_loss", loss ? json{{"median", loss->median}, {"largest", loss->largest}} : json(nullptr)}};
 }
 
+/// Searches with other templates do not tell what a guess of this one loses.
+bool loss_is_known(const Guess& guess) { return guess.loss.tables > 0 && guess.seen_template; }
+
 std::string guess_text(const Problem& problem, const Guess& guess, const DeviceInfo& device) {
   std::string out = fmt::format("{} on {}: guessed, not measured\n", problem.title(), device.name);
   out += variant_text(guess.variant);
-  if (guess.loss.tables > 0)
+  if (loss_is_known(guess))
     out += fmt::format("  expected  {},\n            by the {} nearest searches that the model was not trained on\n",
                        loss_text(guess.loss), guess.loss.tables);
   if (!guess.seen_device || !guess.seen_template)
-    out += fmt::format("  but       no search {} is in the database or\n            recordings: expect worse\n",
-                       guess.seen_template ? "on such a GPU" : "with this template");
+    out += fmt::format("  but       no search {} is in the database or\n            recordings: {}\n",
+                       guess.seen_template ? "on such a GPU" : "with this template",
+                       guess.seen_template ? "expect worse" : "what it may lose is unknown");
   return out;
 }
 
@@ -128,8 +132,8 @@ json guess_json(const Problem& problem, const Guess& guess, const DeviceInfo& de
           {"variant", guess.variant.key()},
           {"parameters", parameters_to_json(guess.variant)},
           {"expected_loss",
-           guess.loss.tables > 0 ? json{{"median", guess.loss.median}, {"p90", guess.loss.p90}} : json(nullptr)},
-          {"judged_by", guess.loss.tables},
+           loss_is_known(guess) ? json{{"median", guess.loss.median}, {"p90", guess.loss.p90}} : json(nullptr)},
+          {"judged_by", loss_is_known(guess) ? guess.loss.tables : 0},
           {"seen_device", guess.seen_device},
           {"seen_template", guess.seen_template},
           {"variants", guess.variants}};
