@@ -134,11 +134,12 @@ TEST_F(RecordedSearchTest, OfAListWhatIsMissingIsNamedAndTheRestPrinted) {
   write("shapes.txt", "64x64x64\n256x256x256\n");
   const Finished result = on_recording({"search", "--shapes", path("shapes.txt"), "--json"});
   EXPECT_EQ(result.exit_code, 3);
-  EXPECT_THAT(result.err, AllOf(HasSubstr("does not hold 64x64x64 f32 nn. Nearest to it, it holds: 256x256x256"),
-                                HasSubstr("Search on a GPU.")));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("\npgtune: 64x64x64 f32 nn: no recorded answer\n"),
+                                HasSubstr("\npgtune: 1 of 2 problems has no recorded answer.\nSearch on a GPU, or ")));
+  expect_80_columns(result.err);
   const json results = json::parse(result.out).at("results");
   ASSERT_EQ(results.size(), 2U);
-  EXPECT_TRUE(results.at(0).contains("error"));
+  EXPECT_EQ(results.at(0).at("error"), "no recorded answer");
   EXPECT_EQ(results.at(1).at("best"), recorded_.at("best"));
   EXPECT_EQ(on_recording({"search", "--shape", "64x64x64"}).exit_code, 3);
 }

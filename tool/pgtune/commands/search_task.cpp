@@ -87,9 +87,9 @@ std::string guess_text(const ModelSource& model, const space::TemplateSet& templ
 }
 
 /// Prints the recorded answer for each problem, and stores it in the user's database as recorded. If there is none, it
-/// names what the recordings have instead and, unless recordings were requested, the variant of `pgtune guess`. For one
-/// problem this is a CommandError (environment); for several it continues and ends with kEnvironment. `choice`: of
-/// recordings. Throws CommandError, db::Error.
+/// names what the recordings have instead and, unless recordings were requested, the variant of `pgtune guess`, in a
+/// CommandError (environment). Of several problems each without one is a short line, and the end is kEnvironment.
+/// `choice`: of recordings. Throws CommandError, db::Error.
 ExitCode print_recorded(Context& context, const SearchTask& task, const DeviceChoice& choice, Results& results) {
   Terminal& terminal = context.terminal();
   const MeasuringOptions& options = task.measuring;
@@ -103,7 +103,7 @@ ExitCode print_recorded(Context& context, const SearchTask& task, const DeviceCh
   for (const auto& [kind, set] : task.templates) templates.push_back(set);
   const ModelSource model =  // that of the command it names
       trained_model(context, options.database, std::move(templates), search::Validation::kFiveFold);
-  ExitCode code = ExitCode::kDone;
+  std::size_t missing = 0;
   for (const Problem& problem : task.problems) {
     const space::TemplateSet& wanted = task.templates_of(problem);
     auto recorded = recorded_answer(*choice.recordings, wanted, problem, options.session.conditions,
@@ -116,15 +116,21 @@ ExitCode print_recorded(Context& context, const SearchTask& task, const DeviceCh
       results.add(outcome);
       continue;
     }
-    std::string missing = unrecorded_text(*choice.recordings, problem);
-    if (!choice.no_gpu.empty()) missing += guess_text(model, wanted, problem, choice.info);
-    missing += " Search on a GPU.";
-    if (task.problems.size() == 1) throw CommandError(ErrorKind::kEnvironment, missing);
-    terminal.error(missing);
-    results.document().add_error(problem, missing);
-    code = ExitCode::kEnvironment;
+    if (task.problems.size() == 1) {
+      std::string cause = unrecorded_text(*choice.recordings, problem);
+      if (!choice.no_gpu.empty()) cause += guess_text(model, wanted, problem, choice.info);
+      throw CommandError(ErrorKind::kEnvironment, cause + " Search on a GPU.");
+    }
+    terminal.error(problem.title() + ": no recorded answer");
+    results.document().add_error(problem, "no recorded answer");
+    ++missing;
   }
-  return code;
+  if (missing == 0) return ExitCode::kDone;
+  terminal.error(
+      fmt::format("{} of {} problems {} no recorded answer.\nSearch on a GPU, or take the kernels of "
+                  "'pgtune guess'.",
+                  missing, task.problems.size(), missing == 1 ? "has" : "have"));
+  return ExitCode::kEnvironment;
 }
 
 /// At most 80 columns per line.
