@@ -120,6 +120,17 @@ TEST_F(SpaceTest, TheShippedTemplateFits80Columns) {
   EXPECT_THAT(result.out, ::testing::ContainsRegex("\n[0-9]+ more rules removed nothing\n"));
 }
 
+TEST_F(InspectTest, WithoutALegalDefaultIsOfTheFirstLegalVariant) {
+  std::string tiny = read("tiny.json");
+  tiny.replace(tiny.find("K >= 8"), 6, "BM < 64");  // the default
+  write("tiny.json", tiny);
+  const Finished text = inspect({"--shape", "256x128x64"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("\n  BM=32,BN=32,COPY=ldg\n"));
+  EXPECT_THAT(text.err, HasSubstr("The default of tiny is not legal here: its first legal variant."));
+  expect_80_columns(text.err);
+}
+
 TEST_F(InspectTest, ShowsWhatTheBuildReportsAndWhyThereIsNoMachineCode) {
   const Finished text = inspect({"--variant", "BM=32,COPY=cp_async", "--shape", "256x128x64"});
   EXPECT_EQ(text.exit_code, 0) << text.err;

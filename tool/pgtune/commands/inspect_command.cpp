@@ -177,8 +177,17 @@ class InspectCommand final : public Command {
   /// Fills all fields except problem and device.
   void inspect(Context& context, const space::TemplateDefinition& definition, Inspection& result) const {
     result.variant = value_or_throw(space::parse_variant(definition, variant_));
-    if (const auto reason =
-            value_or_throw(space::why_illegal(definition, result.variant, result.problem, result.device)))
+    auto reason = value_or_throw(space::why_illegal(definition, result.variant, result.problem, result.device));
+    if (reason && variant_.empty()) {
+      auto legal = value_or_throw(space::legal_variants(definition, result.problem, result.device)).variants;
+      if (!legal.empty()) {
+        context.terminal().note(
+            fmt::format("The default of {} is not legal here: its first legal variant.", definition.name));
+        result.variant = std::move(legal.front());
+        reason.reset();
+      }
+    }
+    if (reason)
       throw CommandError(ErrorKind::kUsage,
                          fmt::format("variant {} is not legal for {}: {}. `pgtune space --list` prints the legal ones.",
                                      result.variant.key(), result.problem.title(), *reason));
