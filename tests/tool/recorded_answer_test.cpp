@@ -91,6 +91,15 @@ TEST(RecordedAnswer, IsOfThisBuildsVersionWhereThereIsOne) {
   EXPECT_EQ(other->templates.id().content_hash, "older");
 }
 
+TEST(RecordedAnswer, IsTheNewestOfEquals) {
+  const Problem problem = shaped("512x512x512");
+  auto recordings =
+      recordings_of({key_of(problem, "GPU-1111"), key_of(problem, "GPU-2222"), key_of(problem, "GPU-3333")});
+  db::execute(recordings[0], "UPDATE sessions SET finished_at = '2001-01-01T00:00:00Z'");
+  db::execute(recordings[2], "UPDATE sessions SET finished_at = '2002-01-01T00:00:00Z'");
+  EXPECT_EQ(answer_of(recordings, problem)->result.device.uuid, "GPU-2222");
+}
+
 TEST(RecordedAnswer, IsOfTheDeviceAskedForRatherThanOfThisVersion) {
   const Problem problem = shaped("512x512x512");
   session::StoreKey old = key_of(problem, "GPU-1111", test::tiny("old")),

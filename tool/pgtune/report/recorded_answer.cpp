@@ -77,7 +77,7 @@ std::optional<RecordedAnswer> recorded_answer(const std::vector<db::Database>& r
                                               const std::string& device_name) {
   const db::BestFilter filter{.problem_key = problem.key(), .conditions_key = conditions.key(), .recorded = false};
   std::optional<RecordedAnswer> found;
-  std::pair<bool, bool> found_is;  // on such a device, of this version
+  std::tuple<bool, bool, std::string> found_is;  // on such a device, of this version, finished at
   for (const db::Database& recording : recordings) {
     for (db::BestRow& row : db::list_best(recording, filter)) {
       const auto& all = templates.definitions();
@@ -87,7 +87,7 @@ std::optional<RecordedAnswer> recorded_answer(const std::vector<db::Database>& r
       const std::string measured_hash = row.variant_origin.content_hash;
       const bool this_version = own->content_hash == measured_hash;
       RecordedAnswer answer = read(recording, std::move(row), templates);
-      const std::pair is{answer.result.device.name == device_name, this_version};
+      const std::tuple is{answer.result.device.name == device_name, this_version, answer.result.row.finished_at};
       if (answer.result.answer.objective != objective || (found && is <= found_is)) continue;
       if (!this_version) answer.result.other_versions.push_back({own->name, measured_hash, own->content_hash});
       found = std::move(answer);

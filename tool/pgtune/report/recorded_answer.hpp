@@ -23,7 +23,7 @@ struct RecordedAnswer {
 
 /// The newest search for the problem, under these conditions and by this objective, whose best is of one of the
 /// templates: on a device of that name rather than another, and of this build's version of the template rather than
-/// another, which StoredResult::other_versions names then; of several the first recording's. Throws db::Error.
+/// another, which StoredResult::other_versions names then; of several the newest. Throws db::Error.
 [[nodiscard]] std::optional<RecordedAnswer> recorded_answer(const std::vector<db::Database>& recordings,
                                                             const space::TemplateSet& templates, const Problem& problem,
                                                             const Conditions& conditions, session::Objective objective,
