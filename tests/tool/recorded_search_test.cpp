@@ -130,6 +130,22 @@ TEST_F(RecordedSearchTest, RoofsAreThoseOfTheRecordingAndL2IsOfTheMeasuredTempla
   EXPECT_THAT(answer().out, Not(HasSubstr(" roof\n"))) << "of a roof below the point there is no share";
 }
 
+TEST_F(RecordedSearchTest, AShownAnswerOfAnotherVersionOfABuiltInTemplateSaysSo) {
+  launch_.environment["PGTUNE_WORKER"] = PGTUNE_FAKE_WORKER;
+  ASSERT_EQ(pgtune({"search", "--shape", "1024x1024x1024", "--template", "sgemm_simt", "--variants", "2"}).exit_code,
+            0);
+  const auto versions = [&] {
+    return json::parse(pgtune({"show", "--json"}).out).at("results").at(0).at("other_versions");
+  };
+  EXPECT_EQ(versions(), json::array());
+  EXPECT_THAT(pgtune({"show"}).out, Not(HasSubstr("version: ")));
+  db::Statement(db::Database::open(database(), db::OpenMode::kReadWriteCreate),
+                "UPDATE templates SET content_hash = 'c0ffee' || content_hash")
+      .run();
+  EXPECT_EQ(versions(), json({"sgemm_simt"}));
+  EXPECT_THAT(pgtune({"show"}).out, HasSubstr("\n  version: measured with another version of sgemm_simt (c0ffee"));
+}
+
 TEST_F(RecordedSearchTest, OfAListWhatIsMissingIsNamedAndTheRestPrinted) {
   write("shapes.txt", "64x64x64\n256x256x256\n");
   const Finished result = on_recording({"search", "--shapes", path("shapes.txt"), "--json"});

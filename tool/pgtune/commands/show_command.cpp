@@ -41,6 +41,7 @@ json shown_json(const StoredResult& result) {
           {"finished_at", result.row.finished_at},
           {"complete", result.answer.complete},
           {"template_hash", result.row.variant_origin.content_hash},
+          {"other_versions", other_versions_json(result.other_versions)},
           {"best", best_json(result.answer, result.problem)},
           {"sampling", to_string(result.answer.sampling)},
           {"noise_margin", result.answer.floor.margin},
@@ -143,6 +144,7 @@ class ShowCommand final : public Command {
         print_wrapped(terminal, "why: " + step);
     }
     print_wrapped(terminal, fmt::format("{} {}", best.variant.template_name, best.variant.key()));
+    if (!result.other_versions.empty()) print_wrapped(terminal, "version: " + versions_text(result.other_versions));
     if (counters) {
       for (const std::string& reason : counter_reasons(*counters)) print_wrapped(terminal, "counters: " + reason);
     }
