@@ -69,6 +69,12 @@ std::optional<FileHeader> require_own_file(const std::filesystem::path& path, co
     return std::nullopt;
   }
   const auto header = parse_file_header(std::as_bytes(std::span(buffer).first(size)));
+  if (std::string_view(buffer.data(), size).starts_with("\x28\xb5\x2f\xfd")) {  // zstd's magic number
+    throw Error(origin +
+                    " is a compressed copy, which can only be read. 'pgtune db copy --db FILE.zst -o FILE.db' makes "
+                    "one that can be written",
+                0);
+  }
   if (!header) {
     throw Error(origin + " is not a pgtune database: it is no SQLite file. Name another file with --db", 0);
   }

@@ -47,6 +47,19 @@ TEST_F(DatabaseUpkeepTest, MergedAnswersAreThereAndOrderDoesNotMatter) {
   EXPECT_EQ(requests("build"), builds);
 }
 
+TEST_F(DatabaseUpkeepTest, ACompressedCopyIsOnlyReadAndAPlainOneIsMadeOfIt) {
+  ASSERT_EQ(pgtune({"db", "copy", "--db", path("a.db"), "-o", path("a.db.zst")}).exit_code, 0);
+  const Finished refused = pgtune({"db", "vacuum", "--db", path("a.db.zst")});
+  EXPECT_EQ(refused.exit_code, 4);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("a.db.zst is a compressed copy, which can only be read"),
+                                 HasSubstr("'pgtune db copy --db FILE.zst -o FILE.db'")));
+  EXPECT_EQ(pgtune({"db", "copy", "--db", path("a.db.zst"), "-o", path("plain.db")}).exit_code, 0);
+  EXPECT_EQ(pgtune({"db", "vacuum", "--db", path("plain.db")}).exit_code, 0);
+  const Finished to_output = pgtune({"db", "copy", "--db", path("a.db"), "-o", "-"});
+  EXPECT_EQ(to_output.exit_code, 2);
+  EXPECT_THAT(to_output.err, HasSubstr("cannot be written to standard output"));
+}
+
 TEST_F(DatabaseUpkeepTest, MergeSaysWhatItDidAsJson) {
   const Finished merged = pgtune({"db", "merge", path("a.db"), path("a.db"), "-o", path("c.db"), "--json"});
   EXPECT_EQ(merged.exit_code, 0) << merged.err;

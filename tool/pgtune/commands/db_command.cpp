@@ -195,6 +195,8 @@ void add_output_option(CommandLine& app, std::string& output) {
 }
 
 void require_new_file(const std::string& output) {
+  if (output == "-")
+    throw CommandError(ErrorKind::kUsage, "a database cannot be written to standard output; give -o a file name");
   // An unreadable path cannot be written either; the writer reports that error.
   std::error_code unreadable;
   if (std::filesystem::exists(std::filesystem::symlink_status(output, unreadable)))
