@@ -48,6 +48,17 @@ class SlurmTest : public CliTest {
   [[nodiscard]] std::string said() const { return read("said"); }
 };
 
+TEST_F(SlurmTest, ADryRunNeedsNoScript) {
+  const std::vector<std::string> words{"slurm",  "--shapes", path("shapes.txt"), "--template", path("tiny.json"),
+                                       "--gpus", "2"};
+  const Finished planned = pgtune(words, {"--dry-run"});
+  EXPECT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_THAT(planned.err, AllOf(HasSubstr(" in 2 tasks"), Not(HasSubstr("would write"))));
+  const Finished written = pgtune(words);
+  EXPECT_EQ(written.exit_code, 2);
+  EXPECT_THAT(written.err, HasSubstr("--output is required"));
+}
+
 TEST_F(SlurmTest, WritesWhatWasAskedFor) {
   const Finished written = slurm({"--time",
                                   "02:00:00",

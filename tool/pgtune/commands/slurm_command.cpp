@@ -101,7 +101,9 @@ class SlurmCommand final : public Command {
     add("--sbatch", request_.more, "OPTION", "Any other option of sbatch, for the tasks, such as --mem=32G; repeatable")
         .one_value_each();
     app.add_flag("--dry-run", dry_run_, "Print how the problems would be divided, and write nothing").group("Cluster");
-    app.add_option("-o,--output", output_, "Script to write").option_text("FILE").required().group(kOutputGroup);
+    app.add_option("-o,--output", output_, "Script to write; required except with --dry-run")
+        .option_text("FILE")
+        .group(kOutputGroup);
     app.show_first({"--shape", "--shapes", "--dtype", "--layout", "--epilogue", "--operation", "--size", "--budget",
                     "--effort", "--gpus", "--folder", "--time", "--partition", "--account", "--gpu-type", "--cpus",
                     "--sbatch", "--dry-run", "--output"});
@@ -126,10 +128,12 @@ class SlurmCommand final : public Command {
     std::optional<double> limit_s;
     if (!request_.time.empty()) limit_s = value_or_throw(parse_slurm_time(request_.time));
     const SearchRequest search = search_->request(context);
-    const fs::path script = fs::absolute(output_).lexically_normal();
+    if (output_.empty() && !dry_run_)
+      throw CommandError(ErrorKind::kUsage, "--output is required. Give -o a script to write, or --dry-run.");
+    const fs::path script = output_.empty() ? fs::path() : fs::absolute(output_).lexically_normal();
     const fs::path folder =
         folder_.empty() ? script.parent_path() / script.stem() : fs::absolute(folder_).lexically_normal();
-    if (folder == script)
+    if (folder == script && !script.empty())
       throw CommandError(
           ErrorKind::kUsage,
           fmt::format("{} would be both script and folder. Give -o a name that ends in .sh, or --folder.",
@@ -181,7 +185,7 @@ class SlurmCommand final : public Command {
                       "script is submitted again.",
                       request_.time));
     if (dry_run_) {
-      terminal.note(fmt::format("would write {}, with results in {}", job.script, job.folder));
+      if (!output_.empty()) terminal.note(fmt::format("would write {}, with results in {}", job.script, job.folder));
       return;
     }
     terminal.note(fmt::format("wrote {}; results will be in {}, which all nodes must share", job.script, job.folder));
