@@ -126,10 +126,10 @@ TEST(ModelWeights, TypesAreTheFiles) {
 }
 
 TEST(ModelWeights, WhatIsNotKnownIsRefusedByName) {
-  EXPECT_THAT(
-      refusal(edited(kLlama2, "llama", "gpt_oss")),
-      ::testing::AllOf(HasSubstr("config.json: the architecture 'gpt_oss' is not known"), HasSubstr("--shape")));
-  EXPECT_THAT(refusal(edited(kLlama2, "\"llama\"", "\"lama\"")), HasSubstr("did you mean 'llama'"));
+  EXPECT_THAT(refusal(edited(kLlama2, "llama", "gpt_oss")),
+              ::testing::AllOf(HasSubstr("config.json: the architecture 'gpt_oss' is not known; known: "),
+                               HasSubstr("--shape")));
+  EXPECT_THAT(refusal(edited(kLlama2, "\"llama\"", "\"lama\"")), HasSubstr("did you mean 'llama'? Name its GEMMs"));
   EXPECT_THAT(refusal("{}"), HasSubstr("'model_type' is missing"));
   EXPECT_THAT(refusal("[]"), HasSubstr("'model_type' is missing"));
   EXPECT_THAT(refusal(edited(kLlama2, "\"hidden_size\"", "\"hidden\"")), HasSubstr("'hidden_size' is missing"));

@@ -291,7 +291,7 @@ TEST_F(OperationTest, WhatCannotBeMeantIsRefused) {
            Wrong{{"--operation", "softmx", "--size", "M=1,N=8"}, "did you mean 'softmax'?"},
            Wrong{{"--operation", "softmax"}, "--size M=1024,N=1024"},
            Wrong{{"--operation", "softmax", "--size", "M=1"}, "needs a size N"},
-           Wrong{{"--operation", "softmax", "--size", "M=1,K=8"}, "no dimension 'K'"},
+           Wrong{{"--operation", "softmax", "--size", "M=1,K=8"}, "no dimension 'K'; known: M, N"},
            Wrong{{"--operation", "softmax", "--size", "M=1,N=8", "--dtype", "int8"}, "no dtype int8"},
            Wrong{{"--operation", own, "--size", "N=8", "--dtype", "f32"}, "no dtypes to choose from"},
            Wrong{{"--operation", "softmax", "--size", "M=1,N=8", "--layout", "nt"}, "--layout is for GEMM"},

@@ -120,8 +120,7 @@ Result<std::vector<NamedValue>> complete_sizes(const std::string& owner, const s
     const auto& [name, value] = sizes[i];
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end())
-      return usage(fmt::format("{} has no dimension '{}'{}; it has {}", owner, name, suggestion(name, names),
-                               fmt::join(names, ", ")));
+      return usage(fmt::format("{} has no dimension '{}'{}", owner, name, suggestion(name, names)));
     const std::int64_t least = dimensions[static_cast<std::size_t>(found - names.begin())].least;
     if (value < least)
       return usage(least == 1 ? fmt::format("the size {} is {}, but every size must be at least 1", name, value)

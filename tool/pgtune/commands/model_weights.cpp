@@ -248,9 +248,10 @@ Result<ModelWeights> read_model_weights(std::string_view config, const std::stri
   if (known == kArchitectures.end() && !problems.first()) {
     std::vector<std::string> types;
     for (const Architecture& entry : kArchitectures) types.emplace_back(entry.model_type);
-    return fail(ErrorKind::kUsage, fmt::format("{}: the architecture '{}' is not known{}. Known: {}. Name its GEMMs "
-                                               "with --shape or --shapes.",
-                                               origin, type, suggestion(type, types), fmt::join(types, ", ")));
+    const std::string near = suggestion(type, types);
+    return fail(ErrorKind::kUsage,
+                fmt::format("{}: the architecture '{}' is not known{}{} Name its GEMMs with --shape or --shapes.",
+                            origin, type, near, near.ends_with('?') ? "" : "."));
   }
   ModelWeights out;
   if (!problems.first()) out = ModelReader(root, *known, layout).read();
