@@ -46,6 +46,7 @@ TEST_F(EnvironmentTest, FullOutputIsReported) {
   const Finished result = search();
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.err, HasSubstr("cannot write to standard output"));
+  EXPECT_EQ(pgtune({"--version"}).exit_code, 3);
 }
 
 TEST_F(EnvironmentTest, DryRunNeedsNeitherGpuNorWorkerNorDatabase) {

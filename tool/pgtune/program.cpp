@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -197,7 +198,9 @@ ExitCode parse_and_run(int argc, char** argv, Terminal& terminal, Rooms& rooms) 
       terminal.error(*unknown);
       return ExitCode::kUsage;
     }
-    app.exit(done);
+    std::ostringstream text;
+    app.exit(done, text, text);
+    terminal.print(text.str());
     return ExitCode::kDone;
   } catch (const CLI::ParseError& error) {
     terminal.error(usage_message(app, error));
