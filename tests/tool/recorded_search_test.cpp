@@ -157,6 +157,7 @@ TEST_F(RecordedSearchTest, OfAListWhatIsMissingIsNamedAndTheRestPrinted) {
   ASSERT_EQ(results.size(), 2U);
   EXPECT_EQ(results.at(0).at("error"), "no recorded answer");
   EXPECT_EQ(results.at(1).at("best"), recorded_.at("best"));
+  EXPECT_THAT(on_recording({"search", "--shapes", path("shapes.txt")}).out, HasSubstr("\n1 problem: "));
   EXPECT_EQ(on_recording({"search", "--shape", "64x64x64"}).exit_code, 3);
 }
 

@@ -89,9 +89,9 @@ std::string ResultList::summary() const {
     if (const auto found = verdicts_.find(verdict); found != verdicts_.end())
       parts.push_back(fmt::format("{} {}", found->second, verdict));
   }
-  return fmt::format("{} problems: {}\nx best: geometric mean {:.3f}, median {:.3f}, least {:.3f} ({})\n", problems,
-                     fmt::join(parts, ", "), stats::geometric_mean(ratios_), stats::median(ratios_),
-                     *std::min_element(ratios_.begin(), ratios_.end()), slowest_);
+  return fmt::format("{} problem{}: {}\nx best: geometric mean {:.3f}, median {:.3f}, least {:.3f} ({})\n", problems,
+                     problems == 1 ? "" : "s", fmt::join(parts, ", "), stats::geometric_mean(ratios_),
+                     stats::median(ratios_), *std::min_element(ratios_.begin(), ratios_.end()), slowest_);
 }
 
 }  // namespace pgtune::tool
