@@ -53,7 +53,7 @@ Error no_gpu_error(cudaError_t code) {
   } else if (driver == 0) {
     message = fmt::format(
         "no NVIDIA driver on this machine (libcuda.so.1 cannot be used); install one that supports "
-        "CUDA {}; without it a search prints recorded answers",
+        "CUDA {}",
         need);
   } else if (code == cudaErrorInsufficientDriver || code == cudaErrorCompatNotSupportedOnDevice) {
     message = fmt::format(
