@@ -48,6 +48,13 @@ TEST_F(SearchTest, PrintedCommandsRepeatTheDatabaseThatWasGiven) {
   EXPECT_THAT(search().out, HasSubstr("export header -o best.hpp\n"));
 }
 
+TEST_F(SearchTest, NotesThatHaveNoRoomBesideTheirCommandAreBelowIt) {
+  const std::string long_name = path(std::string(60, 'x') + ".db");
+  EXPECT_THAT(search().out,
+              ::testing::ContainsRegex("\ndetails   pgtune show --shape 256x256x256  \\([0-9]+ notes?\\)\n"));
+  EXPECT_THAT(search({"--db", long_name}).out, ::testing::ContainsRegex("\\.db\n          \\([0-9]+ notes?\\)\n"));
+}
+
 TEST_F(SearchTest, JsonHasTheAgreedFields) {
   const Finished result = search({"--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -187,8 +187,11 @@ std::string brief_text(const SearchOutcome& outcome, const session::Answer& answ
                             device_class(outcome.device.info).text()),
                 width);
   // Whole, so that they can be copied.
-  out += fmt::format("details   pgtune show {}{}{}\n", problem_options_text(outcome.problem), outcome.database_option,
-                     notes_text(answer));
+  const std::string notes = notes_text(answer);
+  std::string details =
+      fmt::format("details   pgtune show {}{}", problem_options_text(outcome.problem), outcome.database_option);
+  if (details.size() + notes.size() > width && !notes.empty()) details += "\n        ";
+  out += details + notes + '\n';
   return out + fmt::format("use it    pgtune export header -o best.hpp{}\n", outcome.database_option);
 }
 
