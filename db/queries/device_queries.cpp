@@ -23,7 +23,8 @@ std::optional<DeviceInfo> find_device(const Database& database, const std::strin
 void save_ceilings(Database& database, const DeviceInfo& device, const Program& program, const Ceilings& ceilings) {
   Transaction transaction(database, TransactionKind::kWrite);
   // Never earlier than the last, even if the clock was set back: merged files sort ceilings by this time.
-  const std::string last = query_text(database, "SELECT measured_at FROM ceilings ORDER BY id DESC LIMIT 1");
+  const std::string last =
+      query_text(database, "SELECT measured_at FROM ceilings WHERE source = 'gpu' ORDER BY id DESC LIMIT 1");
   insert_row(database,
              "INSERT INTO ceilings (device, environment, source, measured_at, ceilings_json)"
              " VALUES (?1, ?2, 'gpu', ?3, ?4) RETURNING id",

@@ -81,9 +81,8 @@ TEST_F(FaultyReference, AFillThatTrapsIsNotTakenForTheReference) {
 }
 
 TEST_F(FaultyReference, ThatNeverEndsIsSuspected) {
-  expect_refused(
-      prepare("", "while (clock64() >= 0) {}"), ErrorKind::kEnvironment,
-      AllOf(HasSubstr("gave no answer within 10"), HasSubstr("the reference of the operation 'twice' or")));
+  expect_refused(prepare("", "while (clock64() >= 0) {}"), ErrorKind::kEnvironment,
+                 AllOf(HasSubstr("gave no answer within 10"), HasSubstr("the reference of the operation 'twice' or")));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -43,6 +44,36 @@ TEST(FamilySearch, SettlesWhereSamplesMeetThePowerCap) {
     return result->family->kernels.at(static_cast<std::size_t>(result->family->interval_of(m).kernel)).variant;
   };
   EXPECT_EQ(parameter(kernel_at(8), "B"), 3);
+}
+
+TEST(FamilySearch, WhatFailsInASettledSampleServesNone) {
+  const auto kernels_where = [](const std::optional<Variant>& failing) {
+    TestFamily test;
+    test.request.probes = 0;
+    test.search.plan = [&](const Variant& variant) {
+      Script script;
+      script.time_s = time_of(variant, test.device->prepare_request.problem.m);
+      script.fails_in = Stage::kRace;
+      script.fails_in_round = failing == variant ? 1 : 0;
+      return script;
+    };
+    auto device = test.search.device();
+    device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+      for (std::size_t i = 0; i < report.samples.size(); ++i) {
+        if (request.stage != Stage::kRace || !report.samples[i]) continue;
+        report.samples[i]->power_cap_s = report.samples[i]->time_s;
+        report.samples[i]->time_s *= 1.3;
+      }
+    };
+    const auto result = test.run(device);
+    EXPECT_TRUE(result && result->family);
+    std::vector<Variant> out;
+    for (const FamilyKernel& kernel : result->family->kernels) out.push_back(kernel.variant);
+    return out;
+  };
+  const std::vector<Variant> right = kernels_where(std::nullopt);
+  const Variant failing = right.front();
+  EXPECT_THAT(kernels_where(failing), ::testing::Not(::testing::Contains(failing)));
 }
 
 /// A = 8 is legal only where nothing is settled at first, takes half as long as the others, and is slowed like them.

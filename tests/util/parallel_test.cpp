@@ -27,5 +27,22 @@ TEST(InParallel, EachIsDoneOnceByNoMoreThreadsThanAskedFor) {
   }
 }
 
+TEST(InParallel, ThrowsWhatAPartThrewOnceAllHaveEnded) {
+  for (const std::size_t threads : {1, 4}) {
+    std::atomic<int> running = 0;
+    EXPECT_THROW(in_parallel(100, threads,
+                             [&](std::size_t i) {
+                               ++running;
+                               if (i == 3) {
+                                 --running;
+                                 throw std::runtime_error("no");
+                               }
+                               --running;
+                             }),
+                 std::runtime_error);
+    EXPECT_EQ(running, 0);
+  }
+}
+
 }  // namespace
 }  // namespace pgtune

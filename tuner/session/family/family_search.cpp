@@ -2,10 +2,12 @@
 #include "tuner/session/family/family_search.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -85,7 +87,11 @@ class FamilySearch {
     FamilyResult out;
     // Both take as long, the one on the cores, the other on the GPU.
     const auto task = std::make_shared<std::packaged_task<Result<Expected>()>>([this] { return expect_classes(); });
-    expecting_ = start_without_signals([task] { (*task)(); });
+    expecting_ = start_without_signals([task] {
+      // This thread's, and so of those that it starts: measuring and building come first.
+      static_cast<void>(::setpriority(PRIO_PROCESS, 0, 10));
+      (*task)();
+    });
     TRY(explore_anchors());
     TRY_ASSIGN(auto expected, task->get_future().get());
     TRY(add_promising(std::move(expected)));
@@ -114,9 +120,8 @@ class FamilySearch {
       // Above one that meets the power cap all do.
       TRY_ASSIGN(auto measured, measurements_.explore(m, kExplored, admits_, !pool_.is_capped(m)));
       used_.insert(m);
-      if (measured.tried.empty()) continue;
       const auto cycles = [](const Tried& one) { return one.time_s * std::max(one.clock_hz, 1.0); };
-      double best = cycles(measured.tried.front());
+      double best = std::numeric_limits<double>::infinity();
       for (const Tried& one : measured.tried) best = std::min(best, cycles(one));
       std::erase_if(measured.tried, [&](const Tried& one) { return cycles(one) > (1 + kPoolReach) * best; });
       pool_.take(m, measured);
@@ -334,10 +339,11 @@ class FamilySearch {
   /// The family with its probes, which is stored, unless it was interrupted with fewer than one that is stored has.
   Result<std::optional<Family>> probed() {
     const StoreKey key = key_of(request_, templates_, device_.info(), options_);
-    const auto stored = store_.family(key, request_.first_m, request_.one_order, Boards::kThisOne);
-    TRY(measure_probes(options_.force ? std::nullopt : stored));
-    if (stop_ && stored && stored->probes.size() > family_.probes.size()) return std::nullopt;
-    if (family_ != stored) store_.save_family(key, family_, options_.seed, options_.command_line);
+    const auto own = store_.family(key, request_.first_m, request_.one_order, Boards::kThisOne);
+    TRY(measure_probes(options_.force ? std::nullopt : own));
+    const auto newest = store_.family(key, request_.first_m, request_.one_order, Boards::kOfClass);
+    if (stop_ && newest && newest->probes.size() > family_.probes.size()) return std::nullopt;
+    if (family_ != own) store_.save_family(key, family_, options_.seed, options_.command_line);
     return family_;
   }
 

@@ -20,7 +20,8 @@
 namespace pgtune::session {
 
 struct FamilyResult {
-  std::optional<Family> family;  ///< absent where it was interrupted before the kernels were chosen
+  /// Absent where it was interrupted before the kernels were chosen, or with fewer probes than a stored one has.
+  std::optional<Family> family;
   std::size_t classes = 0;
   bool interrupted = false;
   bool from_store = false;

@@ -92,11 +92,14 @@ struct FamilyMeasurements::AtM {
       const auto& samples = state.trial(i).report.samples;
       out.tried.push_back({state.variant(i), launch_s(samples), clock_hz(samples)});
     }
+    return out;
+  }
+  /// In trials and in settled samples.
+  void add_failed(MeasuredM& out) const {
     for (std::size_t i = 0; i < state.size(); ++i) {
       if (state.decided(i) && state.trial(i).report.outcome.kind != OutcomeKind::kOk)
         out.failed.push_back(state.variant(i));
     }
-    return out;
   }
   /// One settled sample of each, if samples can be settled.
   Result<void> settle(RoundContext& rounds, const std::vector<std::size_t>& indices, MeasuredM& out) {
@@ -207,6 +210,7 @@ Result<MeasuredM> FamilyMeasurements::explore(std::int64_t m, std::int64_t count
   MeasuredM out = at.measured();
   const auto ranked = at.state.ranked();
   if (settles && !ranked.empty()) TRY(at.settle(rounds, {ranked.front()}, out));
+  at.add_failed(out);
   for (const Tried& one : out.tried) tried_.emplace(m, one.variant.id());
   at.finish();
   return out;
@@ -224,6 +228,7 @@ Result<MeasuredM> FamilyMeasurements::try_all(std::int64_t m, const std::vector<
   }
   MeasuredM out = at.measured();
   if (settles) TRY(at.settle(rounds, at.state.ranked(), out));
+  at.add_failed(out);
   for (const Tried& one : out.tried) tried_.emplace(m, one.variant.id());
   at.finish();
   return out;
