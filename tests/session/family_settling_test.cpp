@@ -51,8 +51,7 @@ TEST(FamilySearch, WhatFailsInASettledSampleServesNone) {
     TestFamily test;
     test.request.probes = 0;
     test.search.plan = [&](const Variant& variant) {
-      Script script;
-      script.time_s = time_of(variant, test.device->prepare_request.problem.m);
+      Script script = test.script_of(variant);
       script.fails_in = Stage::kRace;
       script.fails_in_round = failing == variant ? 1 : 0;
       return script;

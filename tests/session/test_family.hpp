@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "test_search.hpp"
 #include "tuner/session/family/family_search.hpp"
@@ -27,23 +28,30 @@ struct TestFamily {
   TestSearch search;
   FamilyRequest request;
   FakeDevice* device = nullptr;
+  std::function<void(const Progress&)> sees_progress;
 
   TestFamily() {
     search.definition = tiled_template();
     request.problem = parse_shape("4096x256x256").and_then(with_default_strides).value();
     request.kernels = 8;
     request.probes = 3;
-    search.plan = [this](const Variant& variant) {
-      Script script;
-      script.time_s = time_of(variant, device->prepare_request.problem.m);
-      return script;
-    };
+    search.plan = [this](const Variant& variant) { return script_of(variant); };
+  }
+  /// Takes the variant's time at the M that the device is prepared for.
+  [[nodiscard]] Script script_of(const Variant& variant) const {
+    Script script;
+    script.time_s = time_of(variant, device->prepare_request.problem.m);
+    return script;
   }
   Result<FamilyResult> run(FakeDevice& on) {
     device = &on;
     return run_family_search(
         request, search.definition, on, search.store, search.options, search.stop,
-        [this](const Progress& update) { search.progress.push_back(update); }, search.clock(on));
+        [this](const Progress& update) {
+          search.progress.push_back(update);
+          if (sees_progress) sees_progress(update);
+        },
+        search.clock(on));
   }
 };
 

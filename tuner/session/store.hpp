@@ -39,6 +39,14 @@ struct StoreKey {
 /// Whose answers are asked for: those of every board of the class, or of the board at hand alone.
 enum class Boards { kOfClass, kThisOne };
 
+/// What look(Boards) finds of the board at hand; else, unless `this_board` is asked for, of all of its class, though
+/// another's be newer: boards differ.
+template <typename Look>
+[[nodiscard]] auto own_first(bool this_board, const Look& look) {
+  auto own = look(Boards::kThisOne);
+  return own || this_board ? own : look(Boards::kOfClass);
+}
+
 struct StoredTrial {
   TrialReport report;
   BuildInfo build;

@@ -38,13 +38,6 @@ bool will_do(const Answer& answer, const SessionOptions& options) {
   return has_wanted_energy(answer, options) && tried_enough(answer, options);
 }
 
-/// This board's own comes first, though another's of its class be newer: boards differ.
-template <typename Look>
-std::optional<Answer> own_first(bool this_board, const Look& look) {
-  auto own = look(Boards::kThisOne);
-  return own || this_board ? own : look(Boards::kOfClass);
-}
-
 }  // namespace
 
 bool has_enough(const Answer& answer, double acceptable_miss) {

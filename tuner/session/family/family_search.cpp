@@ -163,11 +163,9 @@ class FamilySearch {
       }
     }
     TRY_ASSIGN(const auto built, measurements_.build(wanted));
-    MeasuredM unbuilt;
     for (std::size_t i = 0; i < wanted.size() && !stop_; ++i) {
-      if (!built[i]) unbuilt.failed.push_back(wanted[i].second);
+      if (!built[i]) pool_.drop(wanted[i].second);
     }
-    pool_.take(family_.first_m, unbuilt);
     return {};
   }
 
@@ -409,7 +407,7 @@ class FamilySearch {
   std::set<std::pair<std::size_t, std::int64_t>> tried_, settled_;
   std::set<std::int64_t> used_;  ///< M that were measured to choose kernels
   std::thread expecting_;
-  std::atomic<bool> abandoned_ = false;  ///< nobody waits for what is expected
+  std::atomic<bool> abandoned_ = false;  ///< the search ended, and what that thread finds is not used
 };
 
 }  // namespace
@@ -418,12 +416,11 @@ std::optional<Family> stored_family(Store& store, const FamilyRequest& request, 
                                     const DeviceInfo& device, const SessionOptions& options) {
   if (options.force || options.retry_failed) return std::nullopt;
   const StoreKey key = key_of(request, templates, device, options);
-  for (const Boards boards : {Boards::kThisOne, Boards::kOfClass}) {
-    if (boards == Boards::kOfClass && options.this_board) break;
+  return own_first(options.this_board, [&](Boards boards) {
     auto family = store.family(key, request.first_m, request.one_order, boards);
-    if (family && family->kernels.size() <= request.kernels && family->probes.size() >= request.probes) return family;
-  }
-  return std::nullopt;
+    const bool enough = family && family->kernels.size() <= request.kernels && family->probes.size() >= request.probes;
+    return enough ? std::move(family) : std::nullopt;
+  });
 }
 
 Result<FamilyResult> run_family_search(const FamilyRequest& request, const space::TemplateSet& templates,

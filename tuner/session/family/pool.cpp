@@ -33,17 +33,15 @@ std::size_t Pool::add(const Variant& variant) {
   const auto [entry, is_new] = by_id_.try_emplace(variant.id(), variants_.size());
   if (is_new) {
     variants_.push_back(variant);
-    failed_.push_back(failed_ids_.contains(entry->first));
     measured_.emplace_back();
   }
   return entry->second;
 }
 
+void Pool::drop(const Variant& variant) { failed_.insert(add(variant)); }
+
 void Pool::take(std::int64_t m, const MeasuredM& measured) {
-  for (const Variant& variant : measured.failed) {
-    const auto known = by_id_.find(*failed_ids_.insert(variant.id()).first);
-    if (known != by_id_.end()) failed_[known->second] = true;
-  }
+  for (const Variant& variant : measured.failed) drop(variant);
   for (const Tried& one : measured.tried) {
     // Without a clock, seconds stand for cycles: of a clock of 1 Hz.
     const double clock_hz = one.clock_hz > 0 ? one.clock_hz : 1;
@@ -84,7 +82,7 @@ const space::VariantFacts& Pool::facts(std::size_t index, std::int64_t m) {
   return known[index];
 }
 
-bool Pool::may_serve(std::size_t index, std::int64_t m) { return !failed_[index] && facts(index, m).legal; }
+bool Pool::may_serve(std::size_t index, std::int64_t m) { return !failed_.contains(index) && facts(index, m).legal; }
 
 std::string Pool::order(std::size_t index, std::int64_t m) const {
   const Variant& variant = variants_[index];
@@ -178,7 +176,7 @@ double Pool::expected_slowness(std::size_t index, std::int64_t m) {
   std::vector<std::size_t> legal;
   std::vector<Variant> variants;
   for (std::size_t i = 0; i < size(); ++i) {
-    if (!facts(i, m).legal) continue;
+    if (!may_serve(i, m)) continue;
     legal.push_back(i);
     variants.push_back(variants_[i]);
   }

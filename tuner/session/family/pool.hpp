@@ -35,6 +35,8 @@ class Pool {
   [[nodiscard]] const Variant& variant(std::size_t index) const { return variants_[index]; }
   /// Its index; added if it is new.
   std::size_t add(const Variant& variant);
+  /// It serves no M: it failed.
+  void drop(const Variant& variant);
   /// Takes in what was measured at one M.
   void take(std::int64_t m, const MeasuredM& measured);
 
@@ -85,8 +87,7 @@ class Pool {
   std::shared_ptr<const search::Predictor> clocks_;
   std::vector<Variant> variants_;
   std::map<std::string, std::size_t> by_id_;
-  std::set<std::string> failed_ids_;
-  std::vector<bool> failed_;  ///< beside variants_
+  std::set<std::size_t> failed_;  ///< indices
   std::vector<Measured> measured_;
   std::map<std::int64_t, std::vector<space::VariantFacts>> facts_;
   std::map<std::int64_t, std::pair<double, int>> usual_;  ///< seconds of a cycle at M: sum and number
