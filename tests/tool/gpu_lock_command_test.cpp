@@ -13,21 +13,23 @@ constexpr const char* kWaits = "GPU 0 is busy: waiting for another pgtune (proce
 
 class GpuLockCommandTest : public CliTest {
  protected:
-  /// A search that stays on GPU 0 until it is ended.
-  [[nodiscard]] Launch endless() const {
+  /// A search that holds GPU 0 once a trial hangs.
+  [[nodiscard]] Launch holder() const {
     Launch launch = launch_;
     launch.environment["PGTUNE_FAKE"] = "trial||hang";
     launch.arguments = search_arguments(path("tiny.json"), {"--db", path("first.db"), "--shape", "512x512x512"});
     return launch;
   }
-  void await_trial() {
+  /// Stops `holder` in its trial: running, it would give the trial up and prepare its problem again.
+  void await_hold(const Process& holder) {
     await([&] { return requests("trial") > 0; });
+    holder.signal(SIGSTOP);
   }
 };
 
 TEST_F(GpuLockCommandTest, TheSecondSaysWhoIsThereAndWhatToDo) {
-  Process first(endless());
-  await_trial();
+  Process first(holder());
+  await_hold(first);
   const Finished second = search();
   EXPECT_EQ(second.exit_code, 3);
   EXPECT_THAT(second.err, AllOf(HasSubstr("another pgtune (process " + std::to_string(first.pid()) + ")"),
@@ -36,8 +38,8 @@ TEST_F(GpuLockCommandTest, TheSecondSaysWhoIsThereAndWhatToDo) {
 }
 
 TEST_F(GpuLockCommandTest, WaitGoesOnWhenTheHolderEnds) {
-  Process first(endless());
-  await_trial();
+  Process first(holder());
+  await_hold(first);
   launch_.arguments = search_arguments(path("tiny.json"), {"--wait", "--json"});
   ASSERT_EQ(requests("prepare"), 1);  // the holder's, whose compile workers may still be at work
   Process second(launch_);
@@ -50,8 +52,8 @@ TEST_F(GpuLockCommandTest, WaitGoesOnWhenTheHolderEnds) {
 }
 
 TEST_F(GpuLockCommandTest, ASignalEndsTheWait) {
-  Process first(endless());
-  await_trial();
+  Process first(holder());
+  await_hold(first);
   launch_.arguments = search_arguments(path("tiny.json"), {"--wait"});
   Process second(launch_);
   EXPECT_TRUE(second.await_message(kWaits));
@@ -61,8 +63,8 @@ TEST_F(GpuLockCommandTest, ASignalEndsTheWait) {
 
 TEST_F(GpuLockCommandTest, OfSeveralGpusTheBusyOneIsLeftOut) {
   launch_.environment["PGTUNE_FAKE_GPUS"] = "2";
-  Process first(endless());
-  await_trial();
+  Process first(holder());
+  await_hold(first);
   write("shapes.txt", "256x256x256\n512x512x512\n256x512x256\n");
   const Finished second =
       pgtune({"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt"), "--device", "all", "--json"});
@@ -75,8 +77,8 @@ TEST_F(GpuLockCommandTest, OfSeveralGpusTheBusyOneIsLeftOut) {
 
 TEST_F(GpuLockCommandTest, OfSeveralGpusNoProblemWaitsForTheBusyOne) {
   launch_.environment["PGTUNE_FAKE_GPUS"] = "2";
-  Process first(endless());
-  await_trial();
+  Process first(holder());
+  await_hold(first);
   write("shapes.txt", "256x256x256\n512x512x512\n256x512x256\n");
   const Finished second = pgtune({"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt"), "--device",
                                   "all", "--wait", "--json"});
@@ -87,8 +89,8 @@ TEST_F(GpuLockCommandTest, OfSeveralGpusNoProblemWaitsForTheBusyOne) {
 
 TEST_F(GpuLockCommandTest, TheLongestWorkIsHandedOutFirst) {
   launch_.environment["PGTUNE_FAKE_GPUS"] = "2";
-  Process first(endless());
-  await_trial();
+  Process first(holder());
+  await_hold(first);
   // By the GPU that is free, while the other one is waited for.
   const auto first_prepared = [&](const std::string& shapes, const std::vector<std::string>& options) {
     write("shapes.txt", shapes);
@@ -111,15 +113,15 @@ TEST_F(GpuLockCommandTest, TheLongestWorkIsHandedOutFirst) {
 
 TEST_F(GpuLockCommandTest, WhatNeedsNoGpuIsNotHeldUp) {
   ASSERT_EQ(search().exit_code, 0);
-  Process first(endless());
-  await_trial();
+  Process first(holder());
+  await_hold(first);
   EXPECT_EQ(search().exit_code, 0) << "the database answers";
   EXPECT_EQ(search({"--device", "recording:" + database(), "--db", path("recorded.db")}).exit_code, 0);
 }
 
 TEST_F(GpuLockCommandTest, ClocksAreLockedByTheHolderOnly) {
-  Process first(endless());
-  await_trial();
+  Process first(holder());
+  await_hold(first);
   EXPECT_EQ(search({"--lock-clocks"}).exit_code, 3);
   EXPECT_EQ(requests("lock"), 0);
 }
