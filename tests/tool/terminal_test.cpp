@@ -176,6 +176,14 @@ TEST(LiveLineText, SettledSamplesAreToldInAdvanceAndInTheirRounds) {
   EXPECT_EQ(progress_text(progress), "4096x4096x4096: final, round 0 of 2");
 }
 
+TEST(LiveLineText, OfAFamilyNamesThePart) {
+  session::Progress progress;
+  progress.problem.m = progress.problem.n = progress.problem.k = 4096;
+  progress.part = "classes";
+  progress.phase = session::Progress::Phase::kExpectation;
+  EXPECT_EQ(progress_text(progress), "classes, 4096x4096x4096: computing which variants are expected to be fastest");
+}
+
 TEST(Quantity, ReadsWell) {
   EXPECT_EQ(duration_text(0.85), "850 ms");
   EXPECT_EQ(duration_text(59.6), "1m00s");

@@ -83,6 +83,7 @@ struct Progress {
     kSteady,
     kFloor,
     kSearch,
+    kExpectation,  ///< of a family: what its classes are expected to run fastest is computed
     kRace,
     kFinal,
     kConfirm,

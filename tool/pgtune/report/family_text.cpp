@@ -167,7 +167,8 @@ std::string expected_text(const session::ExpectedFamily& expected, std::size_t p
   std::string text =
       fmt::format("about {} in all: {} for the kernels", duration_text(expected.kernels_s + expected.probes_s),
                   duration_text(expected.kernels_s));
-  if (probes > 0) text += fmt::format(", {} for {} probes", duration_text(expected.probes_s), probes);
+  if (probes > 0)
+    text += fmt::format(", {} for {} probe{}", duration_text(expected.probes_s), probes, probes == 1 ? "" : "s");
   return text;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <limits>
 #include <map>
@@ -88,12 +89,21 @@ class FamilySearch {
     // Both take as long, the one on the cores, the other on the GPU.
     const auto task = std::make_shared<std::packaged_task<Result<Expected>()>>([this] { return expect_classes(); });
     expecting_ = start_without_signals([task] {
-      // This thread's, and so of those that it starts: measuring and building come first.
-      static_cast<void>(::setpriority(PRIO_PROCESS, 0, 10));
+      // This thread's, and so of those that it starts: measuring and building come first. Beside other programs that
+      // use every core, a lower one would hardly get any time.
+      static_cast<void>(::setpriority(PRIO_PROCESS, 0, 5));
       (*task)();
     });
     TRY(explore_anchors());
-    TRY_ASSIGN(auto expected, task->get_future().get());
+    auto expectation = task->get_future();
+    if (expectation.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+      part_ = "classes";
+      Progress expecting;
+      expecting.phase = Progress::Phase::kExpectation;
+      expecting.problem = family_.at(family_.last_m());
+      progress_(expecting);
+    }
+    TRY_ASSIGN(auto expected, expectation.get());
     TRY(add_promising(std::move(expected)));
     out.classes = plan_.tops.size();
     TRY(screen_classes());

@@ -51,6 +51,8 @@ std::string work_text(const Progress& progress, const Parts& parts) {
       return "the baseline's steady run";
     case Progress::Phase::kFloor:
       return fmt::format("noise floor, round {} of {}", progress.round, progress.rounds);
+    case Progress::Phase::kExpectation:
+      return "computing which variants are expected to be fastest";
     case Progress::Phase::kRace:
       if (progress.settled_rounds_s > 0)
         return fmt::format("race in settled samples, pass {} of {}, {} variants",
