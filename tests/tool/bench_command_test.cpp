@@ -208,6 +208,16 @@ TEST_F(UntriedTest, WhatIsNoWholeKeyIsNotGuessedAt) {
   EXPECT_THAT(beside_stored.err, AllOf(HasSubstr("is no whole key of one; it lacks "), Not(HasSubstr("known: "))));
 }
 
+TEST_F(UntriedTest, AKeyMayBeginWithItsTemplatesName) {
+  for (const char* separator : {"/", " "}) {
+    const Finished result = bench({"--variant", "tiny" + (separator + untried_)});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const Finished part = bench({"--variant", "tiny" + (separator + std::string("BM=32"))});
+    EXPECT_THAT(part.err, HasSubstr("is no whole key of one; it lacks "));
+  }
+  EXPECT_EQ(bench({"--variant", "other " + untried_}).exit_code, 2);
+}
+
 TEST_F(UntriedTest, AKeyMayHaveItsParametersInAnyOrder) {
   const std::size_t comma = untried_.find(',');
   const std::string turned = untried_.substr(comma + 1) + "," + untried_.substr(0, comma);

@@ -38,13 +38,20 @@ std::vector<std::string> lacking(const space::TemplateDefinition& definition, co
   return names;
 }
 
-/// The variant with whole key `word`, its parameters in any order, or with that id; nothing if there is none, or
-/// templates share the key.
+/// The key in `word`, which may begin with the template's name, as ids and printed variants do.
+std::string key_of(const std::string& word, const space::TemplateDefinition& definition) {
+  const std::size_t length = definition.name.size();
+  const bool named =
+      word.starts_with(definition.name) && (word.substr(length, 1) == "/" || word.substr(length, 1) == " ");
+  return named ? word.substr(length + 1) : word;
+}
+
+/// The variant with whole key or id `word`, its parameters in any order; nothing if there is none, or templates share
+/// the key.
 std::optional<Variant> named_variant(const std::string& word, const space::TemplateSet& templates) {
   std::optional<Variant> out;
-  const std::string key = key_in(word);
   for (const space::TemplateDefinition& definition : templates.definitions()) {
-    if (key != word && word != definition.name + "/" + key) continue;
+    const std::string key = key_of(word, definition);
     const auto variant = space::parse_variant(definition, key);
     if (!variant || !lacking(definition, key).empty()) continue;
     if (out) return std::nullopt;
@@ -53,9 +60,10 @@ std::optional<Variant> named_variant(const std::string& word, const space::Templ
   return out;
 }
 
-/// "; it lacks BN, STAGES" where `key` is part of one of a template's keys, else nothing.
-std::string lacking_text(const std::string& key, const space::TemplateSet& templates) {
+/// "; it lacks BN, STAGES" where `word` is part of one of a template's keys, else nothing.
+std::string lacking_text(const std::string& word, const space::TemplateSet& templates) {
   for (const space::TemplateDefinition& definition : templates.definitions()) {
+    const std::string key = key_of(word, definition);
     if (!space::parse_variant(definition, key)) continue;
     const std::vector<std::string> names = lacking(definition, key);
     if (!names.empty() && names.size() < definition.parameters.size())
@@ -76,7 +84,7 @@ std::string lacking_text(const std::string& key, const space::TemplateSet& templ
     ranked.push_back(answer->best().variant.key());  // as an example: keys are long
   }
   // The missing parts of a partial key, or a similar key of a right variant; if none is similar, the known keys.
-  std::string hint = lacking_text(key_in(key), templates);
+  std::string hint = lacking_text(key, templates);
   if (hint.empty()) hint = suggestion(key, known);
   if (hint.starts_with("; known")) hint = suggestion(key, ranked);
   throw CommandError(ErrorKind::kUsage,
