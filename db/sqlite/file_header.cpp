@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "db/database.hpp"
+#include "db/sqlite/compressed_image.hpp"
 #include "db/sqlite/statement.hpp"
 
 namespace pgtune::db {
@@ -68,13 +69,14 @@ std::optional<FileHeader> require_own_file(const std::filesystem::path& path, co
   if (size == 0) {
     return std::nullopt;
   }
-  const auto header = parse_file_header(std::as_bytes(std::span(buffer).first(size)));
-  if (std::string_view(buffer.data(), size).starts_with("\x28\xb5\x2f\xfd")) {  // zstd's magic number
+  const auto begin = std::as_bytes(std::span(buffer).first(size));
+  if (is_compressed(begin)) {
     throw Error(origin +
                     " is a compressed copy, which can only be read. 'pgtune db copy --db FILE.zst -o FILE.db' makes "
                     "one that can be written",
                 0);
   }
+  const auto header = parse_file_header(begin);
   if (!header) {
     throw Error(origin + " is not a pgtune database: it is no SQLite file. Name another file with --db", 0);
   }
