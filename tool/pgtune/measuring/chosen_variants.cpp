@@ -40,10 +40,9 @@ std::vector<std::string> lacking(const space::TemplateDefinition& definition, co
 
 /// The key in `word`, which may begin with the template's name, as ids and printed variants do.
 std::string key_of(const std::string& word, const space::TemplateDefinition& definition) {
-  const std::size_t length = definition.name.size();
-  const bool named =
-      word.starts_with(definition.name) && (word.substr(length, 1) == "/" || word.substr(length, 1) == " ");
-  return named ? word.substr(length + 1) : word;
+  const std::string& name = definition.name;
+  const bool named = word.starts_with(name + "/") || word.starts_with(name + " ");
+  return named ? word.substr(name.size() + 1) : word;
 }
 
 /// The variant with whole key or id `word`, its parameters in any order; nothing if there is none, or templates share
