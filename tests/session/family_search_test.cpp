@@ -6,10 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "test_family.hpp"
 #include "tuner/session/family/classes.hpp"
@@ -94,6 +97,22 @@ TEST(FamilySearch, ProbesAreSearchedAsIfThereWereNoFamily) {
     EXPECT_FALSE(test.search.store.answer(key, Boards::kThisOne)) << "no rounds confirmed it";
     EXPECT_EQ(test.search.store.trials(key).size(), static_cast<std::size_t>(kSpace)) << "a search goes on from there";
   }
+}
+
+TEST(FamilySearch, SaysThatItWaitsForExpectations) {
+  TestFamily test;
+  std::atomic<bool> told = false;
+  test.sees_progress = [&](const Progress& update) { told = told || update.phase == Progress::Phase::kExpectation; };
+  // Those of classes end once it was said, or never.
+  test.search.options.predictor = [&, measuring = std::this_thread::get_id()](const Problem&, const DeviceInfo&) {
+    for (int i = 0; i < 300 && !told && std::this_thread::get_id() != measuring; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return nullptr;
+  };
+  auto device = test.search.device();
+  const auto result = test.run(device);
+  ASSERT_TRUE(result && result->family);
+  EXPECT_TRUE(told);
 }
 
 TEST(FamilySearch, AProbesRoundsDecideBetweenWhatItsSearchTakesForEqual) {

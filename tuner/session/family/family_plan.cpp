@@ -138,6 +138,25 @@ Result<FamilyPlan> plan_family(const FamilyRequest& request, const space::Templa
   return plan;
 }
 
+Result<ExpectedClasses> expect_classes(const FamilyRequest& request, const space::TemplateSet& templates,
+                                       const DeviceInfo& device, const SessionOptions& options, std::size_t most,
+                                       const std::function<bool()>& ended) {
+  ExpectedClasses out;
+  TRY_ASSIGN(out.plan, plan_family(request, templates, device, options));
+  const Family family = family_of(request, options);
+  const VariantFilter admits = admitted(request, templates, device);
+  std::vector<Result<std::vector<Variant>>> found(out.plan.tops.size());
+  // Each expectation has threads of its own.
+  in_parallel(found.size(), usable_cores() / 2, [&](std::size_t i) {
+    if (!ended()) found[i] = promising_kinds(templates, family.at(out.plan.tops[i]), device, options, admits, most);
+  });
+  for (auto& own : found) {
+    TRY_ASSIGN(auto variants, std::move(own));
+    out.promising.push_back(std::move(variants));
+  }
+  return out;
+}
+
 ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& plan, const SessionOptions& options,
                                std::size_t compile_workers) {
   // Of an H200 with 16 cores: means over 1..8192x4096x14336.

@@ -84,4 +84,14 @@ struct ExpectedFamily {
                                                            const DeviceInfo& device, const SessionOptions& options,
                                                            const VariantFilter& admits, std::size_t most);
 
+struct ExpectedClasses {
+  FamilyPlan plan;
+  std::vector<std::vector<Variant>> promising;  ///< beside plan.tops
+};
+/// The plan, and for each class's last M promising_kinds(). Once `ended` returns true, from any thread, the rest stays
+/// empty.
+[[nodiscard]] Result<ExpectedClasses> expect_classes(const FamilyRequest& request, const space::TemplateSet& templates,
+                                                     const DeviceInfo& device, const SessionOptions& options,
+                                                     std::size_t most, const std::function<bool()>& ended);
+
 }  // namespace pgtune::session

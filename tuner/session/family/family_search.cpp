@@ -25,8 +25,6 @@
 #include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/session/search_session.hpp"
 #include "tuner/space/plan.hpp"
-#include "tuner/util/host_limits.hpp"
-#include "tuner/util/parallel.hpp"
 #include "tuner/util/quiet_thread.hpp"
 
 namespace pgtune::session {
@@ -87,7 +85,10 @@ class FamilySearch {
   Result<FamilyResult> run() {
     FamilyResult out;
     // Both take as long, the one on the cores, the other on the GPU.
-    const auto task = std::make_shared<std::packaged_task<Result<Expected>()>>([this] { return expect_classes(); });
+    const auto task = std::make_shared<std::packaged_task<Result<ExpectedClasses>()>>([this] {
+      return expect_classes(request_, templates_, device_.info(), options_, kPromising,
+                            [this] { return stop_ || abandoned_; });
+    });
     expecting_ = start_without_signals([task] {
       // This thread's, and so of those that it starts: measuring and building come first. Beside other programs that
       // use every core, a lower one would hardly get any time.
@@ -139,34 +140,13 @@ class FamilySearch {
     return {};
   }
 
-  /// The classes, and what is expected to be fastest in each.
-  struct Expected {
-    FamilyPlan plan;
-    std::vector<Result<std::vector<Variant>>> promising;  ///< beside plan.tops
-  };
-  Result<Expected> expect_classes() const {
-    Expected out;
-    TRY_ASSIGN(out.plan, plan_family(request_, templates_, device_.info(), options_));
-    const std::vector<std::int64_t>& tops = out.plan.tops;
-    out.promising.resize(tops.size());
-    // Each expectation has threads of its own.
-    in_parallel(tops.size(), usable_cores() / 2, [&](std::size_t i) {
-      if (stop_ || abandoned_) return;
-      out.promising[i] =
-          promising_kinds(templates_, family_.at(tops[i]), device_.info(), options_, admits_, kPromising);
-    });
-    return out;
-  }
-
   /// What is expected to be fastest in each class joins the candidates, and is built.
-  Result<void> add_promising(Expected expected) {
+  Result<void> add_promising(ExpectedClasses expected) {
     plan_ = std::move(expected.plan);
     if (stop_) return {};
     std::vector<std::pair<std::int64_t, Variant>> wanted;
     for (std::size_t i = 0; i < plan_.tops.size(); ++i) {
-      auto& found = expected.promising[i];
-      if (!found) return tl::unexpected<Error>(std::move(found.error()));
-      for (const Variant& variant : *found) {
+      for (const Variant& variant : expected.promising[i]) {
         const std::size_t known = pool_.size();
         promising_[plan_.tops[i]].push_back(pool_.add(variant));
         if (pool_.size() > known) wanted.emplace_back(plan_.tops[i], variant);
