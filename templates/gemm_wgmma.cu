@@ -79,7 +79,7 @@ constexpr bool kStoresByTma = kStore == pgtune::Store::kByTma;
 constexpr bool kCopiesC = C_SOURCE == LABEL_shared;  ///< into D's boxes, while its tile is being multiplied
 using Output =
     pgtune::WgmmaOutput<SWAP_AB, OUT_BYTES, kOutputType, OUT_PAIRS, kCopiesC, D_CACHE_HINT == LABEL_evict_first,
-                        kInstructions, kSliceColumns, OUT_SPAN, D_BUFFERS, kTransposesLeft ? 1 : 8>;
+                        kInstructions, kSliceColumns, OUT_LINES, OUT_SPAN, D_BUFFERS, kTransposesLeft ? 1 : 8>;
 static_assert(!kCopiesC || kStoresByTma, "C is copied into the boxes that TMA stores");
 using ClusterReduction =
     pgtune::ClusterReduction<CLUSTER_K, kInstructions, pgtune::kInstructionAccumulators, pgtune::Accumulator>;
@@ -158,7 +158,7 @@ __device__ __forceinline__ void write_tile(pgtune::Accumulator (&acc)[kInstructi
   const auto [row, column, batch] = part_of_warp(tile, warp, worker);
 #pragma unroll
   for (int m = 0; m < kInstructions; ++m) {
-    Output::write<kStore>(acc[m], to, row + m * 64, column, batch, buffers + warp * Output::kBytes, m);
+    Output::write<kStore>(acc[m], to, row + m * 64, column, batch, buffers, warp, m);
   }
 }
 
@@ -254,7 +254,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM) gemm_wgmma(
         if (DECOMPOSITION == LABEL_stream_k && at.work_tile.first > 0) return;  // another worker stores the tile
         if (kOverlapsLaunchBefore) pgtune::griddepcontrol_wait();
         const auto [row, column, batch] = part_of_warp(at.tile, warp, worker);
-        Output::start_c(to, row, column, batch, buffers + warp * Output::kBytes);
+        Output::start_c(to, row, column, batch, buffers, warp);
       };
 #else
       const auto while_multiplying = [] {};

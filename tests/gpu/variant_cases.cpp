@@ -128,6 +128,7 @@ const std::vector<const char*> kSchedules{"BN=128,SCHEDULE=pingpong,WARPGROUPS_M
                                           "BN=64,STAGES=9,EPILOGUE=direct",
                                           "SWAP_AB=1,BM=64,WARPGROUPS_M=1,BN=32,STAGES=16",
                                           "SWAP_AB=1,BM=64,WARPGROUPS_M=1,BN=16,CLUSTER_K=2,STAGES=16",
+                                          "SWAP_AB=1,BN=104,STAGES=6",
                                           "SWAP_AB=1,LEFT_SOURCE=registers,BN=128,STAGES=6",
                                           "LEFT_SOURCE=registers,BN=128,STAGES=6"};
 
@@ -151,14 +152,19 @@ const std::vector<const char*> kOddSlices{
     "BN=112,STAGES=7,DECOMPOSITION=split_k,SPLIT_K=2,EPILOGUE=direct",
     "BM=64,BN=96,WARPGROUPS_M=1,STAGES=10,CLUSTER_K=4,EPILOGUE=direct"};
 
-const std::vector<const char*> kSwappedRows{"SWAP_AB=1,BN=96,STAGES=16",
-                                            "SWAP_AB=1,BN=96,STAGES=16,DECOMPOSITION=split_k,SPLIT_K=2",
-                                            "SWAP_AB=1,BN=96,STAGES=16,DECOMPOSITION=stream_k,CLUSTER_M=2",
-                                            "SWAP_AB=1,BM=64,BN=96,WARPGROUPS_M=1,STAGES=16,CLUSTER_K=2",
-                                            "SWAP_AB=1,BM=64,BN=208,WARPGROUPS_M=1,STAGES=16,CLUSTER_M=4",
-                                            "SWAP_AB=1,BN=208,STAGES=16,DECOMPOSITION=stream_k",
-                                            "SWAP_AB=1,BN=112,STAGES=16,SCHEDULE=pingpong,WARPGROUPS_M=1",
-                                            "SWAP_AB=1,BM=192,BN=176,STAGES=16,WARPGROUPS_M=3,CLUSTER_M=2"};
+const std::vector<const char*> kSwappedRows{
+    "SWAP_AB=1,BN=96,STAGES=16",
+    "SWAP_AB=1,BN=96,STAGES=16,DECOMPOSITION=split_k,SPLIT_K=2",
+    "SWAP_AB=1,BN=96,STAGES=16,DECOMPOSITION=stream_k,CLUSTER_M=2",
+    "SWAP_AB=1,BM=64,BN=96,WARPGROUPS_M=1,STAGES=16,CLUSTER_K=2",
+    "SWAP_AB=1,BM=64,BN=208,WARPGROUPS_M=1,STAGES=16,CLUSTER_M=4",
+    "SWAP_AB=1,BN=208,STAGES=16,DECOMPOSITION=stream_k",
+    "SWAP_AB=1,BN=112,STAGES=16,SCHEDULE=pingpong,WARPGROUPS_M=1",
+    "SWAP_AB=1,BM=256,BN=88,STAGES=16,SCHEDULE=pingpong,WARPGROUPS_M=1",
+    "SWAP_AB=1,BM=64,BN=80,WARPGROUPS_M=1,STAGES=16,DECOMPOSITION=split_k,SPLIT_K=2",
+    "SWAP_AB=1,BM=256,BN=152,STAGES=16,CLUSTER_N=2",
+    "SWAP_AB=1,BN=216,STAGES=16,CLUSTER_M=2",
+    "SWAP_AB=1,BM=192,BN=176,STAGES=16,WARPGROUPS_M=3,CLUSTER_M=2"};
 
 const std::vector<const char*> kManySharers{
     "BM=64,BN=64,WARPGROUPS_M=1,STAGES=16,DECOMPOSITION=split_k,SPLIT_K=32",

@@ -102,7 +102,7 @@ TEST(WgmmaMeasured, RowsThatFillNoTileAreSwapped) {
   for (const auto& [bm, bn] : rows_and_columns(1042)) {
     EXPECT_GE(bm, 128);
     EXPECT_LE((1042 + bn - 1) / bn * bn, 1152) << "as many as nine tiles of 128 cover";
-    EXPECT_GT((1042 + bn - 17) / (bn - 16), (1042 + bn - 1) / bn) << bn << ": narrower tiles are no more";
+    EXPECT_GT((1042 + bn - 9) / (bn - 8), (1042 + bn - 1) / bn) << bn << ": narrower tiles are no more";
   }
   EXPECT_THAT(rows_and_columns(4096), ::testing::IsEmpty());
 }
@@ -131,7 +131,7 @@ TEST(WgmmaMeasured, NinetySixRowsAreSwapped) {
   const double winner = clocks(variant(kSwappedWinner));
   EXPECT_LE(std::count_if(tried.begin(), tried.end(), [&](const Variant& one) { return clocks(one) < winner; }), 3)
       << "among the first that a search tries";
-  EXPECT_EQ(count(preset(of(200, 3072, 8192)), "SWAP_AB", std::int64_t{1}), 0) << "nobody has measured it yet";
+  EXPECT_LE(count(preset(of(200, 3072, 8192)), "SWAP_AB", std::int64_t{1}), 4) << "tiles of 128 fit as well";
 }
 
 TEST(WgmmaMeasured, RowsPastSixtyFourAreSwappedInNarrowTilesThatFillAWave) {
@@ -141,7 +141,7 @@ TEST(WgmmaMeasured, RowsPastSixtyFourAreSwappedInNarrowTilesThatFillAWave) {
   const auto tried = preset(few);
   EXPECT_THAT(tried, ::testing::Contains(variant(kNarrow)));
   EXPECT_THAT(tried, ::testing::Contains(variant("SWAP_AB=1,BM=64,BN=32,WARPGROUPS_M=1,BK_BYTES=256,STAGES=9")));
-  EXPECT_LE(count(tried, "SWAP_AB", std::int64_t{1}), 8) << "hardly longer to search";
+  EXPECT_LE(count(tried, "SWAP_AB", std::int64_t{1}), 11) << "hardly longer to search";
   const auto clocks = [&](const Variant& one) { return cost_clocks(wgmma(), one, few, device()).value().value(); };
   const double own = clocks(variant(kNarrow));
   EXPECT_LE(std::count_if(tried.begin(), tried.end(), [&](const Variant& one) { return clocks(one) < own; }), 2)
@@ -160,7 +160,8 @@ TEST(WgmmaMeasured, TilesThatHoldAllRowsAreSwappedInClusters) {
     const auto variants = preset(of(74, n, 4608));
     return std::count_if(variants.begin(), variants.end(), [&](const Variant& one) {
       return std::get<std::int64_t>(*one.find("SWAP_AB")) == 1 && std::get<std::int64_t>(*one.find("BM")) == 64 &&
-             std::get<std::int64_t>(*one.find("BN")) == columns;
+             std::get<std::int64_t>(*one.find("BN")) == columns &&
+             std::get<std::int64_t>(*one.find("CLUSTER_K")) * std::get<std::int64_t>(*one.find("SPLIT_K")) == 1;
     });
   };
   EXPECT_EQ(narrow(5632, 80), 3) << "clusters of one, two and four";

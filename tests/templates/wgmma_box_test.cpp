@@ -18,9 +18,9 @@ namespace pgtune {
 namespace {
 
 /// A box as its template's arguments say.
-template <bool kSwappedProduct, int kBytesOfElement, int kColumnsOfWarp, int kSpanBytes, int kRowsApart>
+template <bool kSwappedProduct, int kBytesOfElement, int kLines, int kSpanBytes, int kRowsApart>
 struct BoxCase {
-  using Box = WgmmaBox<kSwappedProduct, kBytesOfElement, Type16::kBf16, kColumnsOfWarp, kSpanBytes, kRowsApart>;
+  using Box = WgmmaBox<kSwappedProduct, kBytesOfElement, Type16::kBf16, kLines, kSpanBytes, kRowsApart>;
   static constexpr bool kSwapped = kSwappedProduct;
   static constexpr int kBytes = kBytesOfElement, kSpan = kSpanBytes, kApart = kRowsApart;
 
@@ -29,9 +29,9 @@ struct BoxCase {
     const auto at = static_cast<unsigned>(line * kSpan + byte);
     return at ^ (at >> 7) % (kSpan / 16) << 4;
   }
-  /// Where a lane's i-th accumulator of the box belongs.
-  static unsigned place_of_accumulator(int lane, int i) {
-    const int half = i / 2 % 2, row = kApart == 8 ? lane / 4 + half * 8 : lane / 4 * 2 + half;
+  /// Where the i-th accumulator of the box belongs, of a lane of a warp.
+  static unsigned place_of_accumulator(int warp, int lane, int i) {
+    const int half = i / 2 % 2, row = warp * 16 + (kApart == 8 ? lane / 4 + half * 8 : lane / 4 * 2 + half);
     const int column = i / 4 * 8 + lane % 4 * 2 + i % 2;
     return kSwapped ? place(column, row * kBytes) : place(row, column * kBytes);
   }
@@ -41,11 +41,12 @@ template <class Case>
 class WgmmaBoxes : public testing::Test {};
 
 using BoxCases =
-    testing::Types<BoxCase<false, 2, 128, 128, 8>, BoxCase<false, 2, 96, 64, 8>, BoxCase<false, 2, 16, 32, 8>,
-                   BoxCase<false, 4, 64, 128, 8>, BoxCase<false, 4, 16, 64, 8>, BoxCase<false, 2, 64, 128, 1>,
-                   BoxCase<false, 4, 32, 128, 1>, BoxCase<true, 2, 8, 32, 8>, BoxCase<true, 2, 16, 32, 8>,
-                   BoxCase<true, 2, 64, 32, 8>, BoxCase<true, 2, 96, 32, 8>, BoxCase<true, 2, 208, 32, 8>,
-                   BoxCase<true, 2, 128, 32, 1>, BoxCase<true, 4, 32, 64, 1>>;
+    testing::Types<BoxCase<false, 2, 16, 128, 8>, BoxCase<false, 2, 16, 64, 8>, BoxCase<false, 2, 16, 32, 8>,
+                   BoxCase<false, 4, 16, 128, 8>, BoxCase<false, 4, 16, 64, 8>, BoxCase<false, 2, 16, 128, 1>,
+                   BoxCase<false, 4, 16, 128, 1>, BoxCase<true, 2, 8, 32, 8>, BoxCase<true, 2, 16, 32, 8>,
+                   BoxCase<true, 2, 64, 32, 8>, BoxCase<true, 2, 64, 32, 1>, BoxCase<true, 4, 32, 64, 1>,
+                   BoxCase<true, 2, 8, 128, 8>, BoxCase<true, 2, 40, 128, 8>, BoxCase<true, 2, 64, 128, 8>,
+                   BoxCase<true, 2, 16, 128, 1>>;
 TYPED_TEST_SUITE(WgmmaBoxes, BoxCases);
 
 TYPED_TEST(WgmmaBoxes, EachPieceOfCIsCopiedOnceToItsPlace) {
@@ -55,9 +56,10 @@ TYPED_TEST(WgmmaBoxes, EachPieceOfCIsCopiedOnceToItsPlace) {
   for (const int lines_left : {Box::kLines + 5, Box::kLines, Box::kLines / 2 + 1, 0, -3}) {
     for (const int elements_left : {kElements + 8, kElements, kElements - 8, -8}) {
       std::vector<int> written(Box::kBytes / 16);
-      for (int lane = 0; lane < 32; ++lane) {
-        Box::each_piece(matrix.data(), kLd, lines_left, elements_left, 0, lane,
-                        [&](unsigned to, const typename Box::Element* from, bool exists) {
+      for (int thread = 0; thread < Box::kWarps * 32; ++thread) {
+        const int warp = thread / 32, first = warp * kElements / Box::kWarps;
+        Box::each_piece(matrix.data() + first, kLd, lines_left, elements_left - first, Box::part_of_warp(0, warp),
+                        thread % 32, [&](unsigned to, const typename Box::Element* from, bool exists) {
                           if (!exists) return;
                           const int line = static_cast<int>(from - matrix.data()) / kLd;
                           const int element = static_cast<int>(from - matrix.data()) % kLd;
@@ -79,17 +81,20 @@ TYPED_TEST(WgmmaBoxes, EachPieceOfCIsCopiedOnceToItsPlace) {
 
 TYPED_TEST(WgmmaBoxes, LanesReadAndWriteTheirOwnElements) {
   using Box = typename TypeParam::Box;
-  for (int lane = 0; lane < 32; ++lane) {
+  for (int thread = 0; thread < Box::kWarps * 32; ++thread) {
+    const int warp = thread / 32, lane = thread % 32;
+    const unsigned box = Box::part_of_warp(0, warp);
+    const auto own = [&](int i) { return TypeParam::place_of_accumulator(warp, lane, i); };
     if constexpr (TypeParam::kSwapped && TypeParam::kApart == 1) {
       for (int pair = 0; pair < Box::kSlab / 4; ++pair) {
         const int i = Box::first_of_column(pair);
-        EXPECT_EQ(Box::place_in_column(0, i, lane), TypeParam::place_of_accumulator(lane, i));
-        EXPECT_EQ(Box::place_in_column(0, i, lane) + TypeParam::kBytes, TypeParam::place_of_accumulator(lane, i + 2));
+        EXPECT_EQ(Box::place_in_column(box, i, lane), own(i));
+        EXPECT_EQ(Box::place_in_column(box, i, lane) + TypeParam::kBytes, own(i + 2));
       }
     } else if constexpr (TypeParam::kBytes == 4) {
       for (int i = 0; i < Box::kSlab / 2; i += 2) {
-        EXPECT_EQ(Box::place_of_pair(0, i, lane), TypeParam::place_of_accumulator(lane, i));
-        EXPECT_EQ(Box::place_of_pair(0, i, lane) + 4, TypeParam::place_of_accumulator(lane, i + 1));
+        EXPECT_EQ(Box::place_of_pair(box, i, lane), own(i));
+        EXPECT_EQ(Box::place_of_pair(box, i, lane) + 4, own(i + 1));
       }
     } else {
       // What ldmatrix and stmatrix give a lane of matrix m: bytes 4 * (lane % 4) and on of line lane / 4 or,
@@ -98,8 +103,7 @@ TYPED_TEST(WgmmaBoxes, LanesReadAndWriteTheirOwnElements) {
         const int matrix = i % 8 / 2, group = i / 8 * 2, which = i % 2;
         const int from = matrix * 8 + (TypeParam::kSwapped ? lane % 4 * 2 + which : lane / 4);
         const int byte = TypeParam::kSwapped ? lane / 4 * 2 : lane % 4 * 4 + which * 2;
-        EXPECT_EQ(Box::place_of_matrix(0, group, from) + static_cast<unsigned>(byte),
-                  TypeParam::place_of_accumulator(lane, i));
+        EXPECT_EQ(Box::place_of_matrix(box, group, from) + static_cast<unsigned>(byte), own(i));
       }
     }
   }
@@ -126,7 +130,7 @@ void expect_line_stored(int words, int start, int elements_left) {
 }
 
 TEST(StagedLines, AreStoredWhereverTheyStartAndEnd) {
-  using Box = WgmmaBox<false, 2, Type16::kBf16, 128, 128, 8>;
+  using Box = WgmmaBox<false, 2, Type16::kBf16, 16, 128, 8>;
   for (const int words : {8, 16, 32}) {
     for (int left = -3; left <= 2 * words + 3; ++left) {
       expect_line_stored<Box, false>(words, 0, left);

@@ -44,8 +44,8 @@ template <bool kSwapped, int kApart, bool kPairs, int kColumns>
 void expect_stored(int rows, int columns, Corner from, float beta) {
   SCOPED_TRACE(testing::Message() << kColumns << " columns, swapped " << kSwapped << ", rows " << kApart << " apart, D "
                                   << rows << " x " << columns << ", beta " << beta);
-  using Output =
-      WgmmaOutput<kSwapped, 4, Type16::kBf16, kPairs, false, false, 1, kColumns, kSwapped ? 64 : 32, 2, kApart>;
+  using Output = WgmmaOutput<kSwapped, 4, Type16::kBf16, kPairs, false, false, 1, kColumns, kSwapped ? 8 : 16,
+                             kSwapped ? 64 : 32, 2, kApart>;
   const int ld = columns + (kPairs ? columns % 2 + 2 : 3), batch = 1;
   const long long stride = static_cast<long long>(rows + 1) * ld;
   std::vector<float> c(static_cast<std::size_t>(2 * stride)), d(c.size(), -7.0f);
@@ -60,7 +60,7 @@ void expect_stored(int rows, int columns, Corner from, float beta) {
       acc[i] = sum(from.row + row, from.column + i / 4 * 8 + lane % 4 * 2 + i % 2);
     }
     lane_of_host = lane;
-    Output::template write<Store::kDirect>(acc, to, from.row, from.column, batch, 0, 0);
+    Output::template write<Store::kDirect>(acc, to, from.row, from.column, batch, 0, 0, 0);
   }
 
   std::vector<float> expected(d.size(), -7.0f);

@@ -34,13 +34,14 @@ struct StagedLines {
   template <bool kEven, int kUnrolled, class Number>
   static __device__ __forceinline__ void store_lines(Number* to, long long ld, int lines_left, int elements_left,
                                                      unsigned box, int lane) {
+    static_assert(Box::kWarps == 1, "a warp stores what it filled");
     constexpr int kWords = kSpan / 4, kAtOnce = 32 / kWords;  ///< of a line; lines
     const int first = lane / kWords, word = lane % kWords;
     Number* next = to + first * ld;
 #pragma unroll kUnrolled
     for (int i = 0; i < Box::kLines; i += kAtOnce) {
       const int line = first + i;
-      const unsigned own = load_shared(box + line * kSpan + ((word / 4 ^ exchanged(line)) << 4) + word % 4 * 4);
+      const unsigned own = load_shared(Box::place(box, line, word / 4) + word % 4 * 4);
       if constexpr (kElementBytes == 4) {
         if (line < lines_left && word < elements_left) reinterpret_cast<unsigned*>(next)[word] = own;
       } else {
@@ -54,9 +55,6 @@ struct StagedLines {
  private:
   static constexpr int kSpan = Box::kBytes / Box::kLines;
   static constexpr int kElementBytes = static_cast<int>(sizeof(typename Box::Element));
-
-  /// The swizzle by which the box was filled.
-  static __device__ __forceinline__ int exchanged(int line) { return line * kSpan / 128 % (kSpan / 16); }
 };
 
 }  // namespace pgtune

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The epilogue of gemm_wgmma: stores D = activation(alpha * accumulators + beta * C + bias). Integers have no bias and
 // no activation, and whole numbers for alpha and beta. Each warp owns 16 rows of the product and stores them by itself,
-// without a barrier, so that warps that are done go on with the next tile while TMA empties their buffers.
+// without a barrier, so that warps that are done go on with the next tile while TMA empties their buffers. Where the
+// product's rows are columns of D, 16 of them are a quarter of a line, and the warps of a warpgroup fill boxes
+// together.
 //
 // C, where it is read and TMA stores D, passes through the same buffers: copies of it start while the tile is still
 // being multiplied (start_c()), and each box of D overwrites the box of C that it was computed from.
@@ -20,6 +22,7 @@
 #include "device/epilogue/wgmma_box.cuh"
 #include "device/ptx/accumulator.cuh"
 #include "device/ptx/cp_async.cuh"
+#include "device/ptx/named_barrier.cuh"
 #include "device/ptx/special_registers.cuh"
 #include "device/ptx/tma.cuh"
 
@@ -42,88 +45,126 @@ struct Destination {
 
 /// kSwapped: the product's rows are columns of D. kElementBytes: of C and D. kPairs: two neighbours may be accessed at
 /// once. kCopiesC: start_c() is called for each tile. kEvictsFirst: L2 evicts D first.
-/// kParts: how many times 64 rows of the product a warp stores 16 of. kSpan: bytes of a line of the boxes of D's map,
-/// as wide as its swizzle. kApart: how far a lane's two rows are from each other, 8 or 1.
+/// kParts: how many times 64 rows of the product a warp stores 16 of. kLines, kSpan: lines of a box in shared memory,
+/// and their bytes, as many as the swizzle of D's map. kApart: how far a lane's two rows are from each other, 8 or 1.
 template <bool kSwapped, int kElementBytes, Type16 kType, bool kPairs, bool kCopiesC, bool kEvictsFirst, int kParts,
-          int kColumns, int kSpan, int kBuffers, int kApart>
+          int kColumns, int kLines, int kSpan, int kBuffers, int kApart>
 struct WgmmaOutput {
-  using Box = WgmmaBox<kSwapped, kElementBytes, kType, kColumns, kSpan, kApart>;
+  using Box = WgmmaBox<kSwapped, kElementBytes, kType, kLines, kSpan, kApart>;
   static constexpr int kSlab = Box::kSlab;
-  static constexpr int kBytes = kBuffers * Box::kBytes;  ///< of shared memory, for each warp
+  static constexpr int kBytes = kBuffers * Box::kBytes / Box::kWarps;  ///< of shared memory, for each warp
 
-  /// Starts copying C into the warp's buffers, as many boxes of it as there are buffers, for a tile of kParts times 16
-  /// rows from `row` on, 64 apart, and kColumns columns from `column` on. TMA may still be reading the boxes of the
-  /// tile before. Whole warps call it, for a tile that write<kByTma>() stores next; it does nothing where beta is 0.
+  /// Starts copying C into the warp's part of its buffers, as many boxes of it as there are buffers, for a tile of
+  /// kParts times 16 rows from `row` on, 64 apart, and kColumns columns from `column` on. TMA may still be reading the
+  /// boxes of the tile before. `buffers` are those of the CTA. Whole warpgroups call it, for a tile that
+  /// write<kByTma>() stores next; it does nothing where beta is 0.
   static __device__ __forceinline__ void start_c(const Destination& to, int row, int column, int batch,
-                                                 unsigned buffers) {
+                                                 unsigned buffers, int warp) {
     if (to.beta == 0.0f) return;
-    if (lane_index() == 0) tma_store_wait_read<0>();
-    __syncwarp();
+    if (stores(warp)) tma_store_wait_read<0>();
+    sync(warp);
 #pragma unroll
-    for (int number = 0; number < kBuffers; ++number) copy_c(to, row, column, batch, buffers, number);
+    for (int number = 0; number < kBuffers; ++number)
+      copy_c(to, row, column, batch, buffers_of_warp(buffers, warp), number);
   }
 
   /// Stores the accumulators of the warp's 16 rows and of kColumns columns, from `row` and `column` of the product on.
-  /// `part`, a compile-time constant after unrolling, says how often this tile has been stored from before.
+  /// `part`, a compile-time constant after unrolling, says how often this tile has been stored from before. Whole
+  /// warpgroups call it.
   template <Store kStore>
   static __device__ __forceinline__ void write(Accumulator (&acc)[kColumns / 2], const Destination& to, int row,
-                                               int column, int batch, unsigned buffers, int part) {
-    constexpr bool kByTma = kStore == Store::kByTma;
+                                               int column, int batch, unsigned buffers, int warp, int part) {
     constexpr int kStep = kStore != Store::kDirect ? kSlab : kColumns % 16 == 0 ? 16 : 8;
-    static_assert(kColumns % kStep == 0, "boxes must be whole");
-    const int lane = lane_index();
+    constexpr int kWhole = kColumns / kStep, kRest = kColumns % kStep, kSteps = kWhole + (kRest > 0);
+    const unsigned of_warp = buffers_of_warp(buffers, warp);
 #pragma unroll
-    for (int first = 0; first < kColumns; first += kStep) {
-      Accumulator* const some = acc + first / 2;
-      constexpr int kCount = kStep / 2;
-      const int number = part * (kColumns / kStep) + first / kStep;
-      const unsigned box = buffers + number % kBuffers * Box::kBytes;
-      const Elements elements(to, row + Box::row_of_lane(lane / 4, 0), column + first + lane % 4 * 2, batch);
-      finish<kCount, kByTma && kCopiesC>(some, to, elements, buffers, number);
-      if constexpr (kByTma) {
-        if (lane == 0) {
-          // TMA has read the boxes of the tile before long since.
-          if (number == 0) {
-            tma_store_wait_read<0>();
-          } else {
-            tma_store_wait_read<kBuffers - 1>();
-          }
-        }
-        __syncwarp();
-        Box::fill(some, box, lane);
-        fence_proxy_async();
-        __syncwarp();
-        const int at = column + first;
-        if (lane == 0) tma_store<kEvictsFirst>(*to.map, box, kSwapped ? row : at, kSwapped ? at : row, batch);
-        if constexpr (kCopiesC) {
-          if (number + kBuffers < kBoxes && to.beta != 0.0f) {
-            if (lane == 0) tma_store_wait_read<0>();
-            __syncwarp();
-          }
-          copy_c(to, row - part * 64, column, batch, buffers, number + kBuffers);
-        }
-      } else if constexpr (kStore == Store::kStaged) {
-        static_assert(kBuffers > 1, "a box is filled while lanes may still read the one before");
-        if (number == 0) __syncwarp();  // of the tile before
-        Box::fill(some, box, lane);
-        __syncwarp();
-        const int line = kSwapped ? column + first : row, element = kSwapped ? row : column + first;
-        // As much as leaves registers for the accumulators.
-        constexpr int kAccumulators = kParts * kColumns / 2, kUnrolled = kAccumulators <= 64    ? 16
-                                                                         : kAccumulators <= 128 ? 4
-                                                                                                : 2;
-        StagedLines<Box>::template store_lines<kPairs, kUnrolled>(
-            static_cast<Element*>(to.d) + batch * to.stride + line * to.ld + element, to.ld, to.rows - line,
-            to.columns - element, box, lane);
-      } else {
-        store<kCount>(some, to, elements);
-      }
-    }
+    for (int step = 0; step < kWhole; ++step)
+      write_some<kStore, kStep>(acc + step * kStep / 2, to, row, column, batch, of_warp, warp, part,
+                                part * kSteps + step, step * kStep);
+    if constexpr (kRest > 0)
+      write_some<kStore, kRest>(acc + kWhole * kStep / 2, to, row, column, batch, of_warp, warp, part,
+                                part * kSteps + kWhole, kWhole * kStep);
   }
 
  private:
   using Element = typename OutElement<kElementBytes, Accumulator>::Type;
-  static constexpr int kBoxes = kParts * (kColumns / kSlab);  ///< of a warp's tile
+  static constexpr int kBoxesOfPart = (kColumns + kSlab - 1) / kSlab;
+  static constexpr int kBoxes = kParts * kBoxesOfPart;  ///< of a warp's tile
+  /// Lines that TMA stores at once: as many as all boxes are multiples of, the last of a part too.
+  static constexpr int kLinesAtOnce = !kSwapped || kColumns % kSlab == 0 ? kLines : kColumns & -kColumns;
+  static_assert(kSwapped ? kLines % kLinesAtOnce == 0 : kColumns % kSlab == 0, "D's map has boxes of one size");
+
+  static __device__ __forceinline__ unsigned buffers_of_warp(unsigned buffers, int warp) {
+    return Box::part_of_warp(buffers + warp / Box::kWarps * (kBytes * Box::kWarps), warp);
+  }
+  /// Whether this thread is the one that stores its warp's boxes, and waits for TMA to have read them.
+  static __device__ __forceinline__ bool stores(int warp) { return warp % Box::kWarps == 0 && lane_index() == 0; }
+  /// Synchronises the warps that share boxes.
+  static __device__ __forceinline__ void sync(int warp) {
+    if constexpr (Box::kWarps == 1) {
+      __syncwarp();
+    } else {
+      named_barrier_sync<32 * Box::kWarps>(1 + warp / Box::kWarps);
+    }
+  }
+
+  /// Stores kStep columns, in the tile's box of this number, whose first is `first` columns after `column`.
+  template <Store kStore, int kStep>
+  static __device__ __forceinline__ void write_some(Accumulator* some, const Destination& to, int row, int column,
+                                                    int batch, unsigned buffers, int warp, int part, int number,
+                                                    int first) {
+    constexpr bool kByTma = kStore == Store::kByTma;
+    constexpr int kCount = kStep / 2;
+    const int lane = lane_index();
+    const unsigned box = buffers + number % kBuffers * Box::kBytes;
+    const Elements elements(to, row + Box::row_of_lane(lane / 4, 0), column + first + lane % 4 * 2, batch);
+    finish<kCount, kByTma && kCopiesC>(some, to, elements, box);
+    if constexpr (kByTma) {
+      if (stores(warp)) {
+        // TMA has read the boxes of the tile before long since.
+        if (number == 0) {
+          tma_store_wait_read<0>();
+        } else {
+          tma_store_wait_read<kBuffers - 1>();
+        }
+      }
+      sync(warp);
+      Box::template fill<kStep>(some, box, lane);
+      fence_proxy_async();
+      sync(warp);
+      if (stores(warp)) {
+        const int at = column + first;
+#pragma unroll
+        for (int line = 0; line < (kSwapped ? kStep : kLines); line += kLinesAtOnce)
+          tma_store<kEvictsFirst>(*to.map, box + line * kSpan, kSwapped ? row : at, kSwapped ? at + line : row, batch);
+        tma_store_commit();
+      }
+      if constexpr (kCopiesC) {
+        if (number + kBuffers < kBoxes && to.beta != 0.0f) {
+          if (stores(warp)) tma_store_wait_read<0>();
+          sync(warp);
+        }
+        copy_c(to, row - part * 64, column, batch, buffers, number + kBuffers);
+      }
+    } else if constexpr (kStore == Store::kStaged) {
+      static_assert(kBuffers > 1, "a box is filled while lanes may still read the one before");
+      if (number == 0) __syncwarp();  // of the tile before
+      Box::template fill<kStep>(some, box, lane);
+      __syncwarp();
+      const int line = kSwapped ? column + first : row, element = kSwapped ? row : column + first;
+      const int lines_left = to.rows - line;
+      // As much as leaves registers for the accumulators.
+      constexpr int kAccumulators = kParts * kColumns / 2, kUnrolled = kAccumulators <= 64    ? 16
+                                                                       : kAccumulators <= 128 ? 4
+                                                                                              : 2;
+      StagedLines<Box>::template store_lines<kPairs, kUnrolled>(
+          static_cast<Element*>(to.d) + batch * to.stride + line * to.ld + element, to.ld,
+          kSwapped && lines_left > kStep ? kStep : lines_left, to.columns - element, box, lane);
+    } else {
+      store<kCount>(some, to, elements);
+    }
+  }
+
   /// Which elements of C and D a lane's accumulators belong to.
   struct Elements {
     int row, column, batch;  ///< of the first, in the product
@@ -191,11 +232,13 @@ struct WgmmaOutput {
   static __device__ __forceinline__ void copy_c(const Destination& to, int row, int column, int batch, unsigned buffers,
                                                 int number) {
     if (number < kBoxes && to.beta != 0.0f) {
-      const int box_row = row + number / (kColumns / kSlab) * 64,
-                box_column = column + number % (kColumns / kSlab) * kSlab;
+      const int first = number % kBoxesOfPart * kSlab;
+      const int box_row = row + number / kBoxesOfPart * 64, box_column = column + first;
       const int line = kSwapped ? box_column : box_row, element = kSwapped ? box_row : box_column;
+      const int lines_left = to.rows - line, columns_left = kColumns - first;
       Box::each_piece(static_cast<const Element*>(to.c) + batch * to.stride + line * to.ld + element, to.ld,
-                      to.rows - line, to.columns - element, buffers + number % kBuffers * Box::kBytes, lane_index(),
+                      kSwapped && lines_left > columns_left ? columns_left : lines_left, to.columns - element,
+                      buffers + number % kBuffers * Box::kBytes, lane_index(),
                       [](unsigned place, const typename Box::Element* from_c, bool exists) {
                         cp_async<16, true>(place, reinterpret_cast<const float*>(from_c), exists);
                       });
@@ -203,11 +246,10 @@ struct WgmmaOutput {
     cp_async_commit();
   }
 
-  /// Computes alpha * accumulators + beta * C + bias. kCopied: C's part is in the box of this number, where beta is not
-  /// 0.
+  /// Computes alpha * accumulators + beta * C + bias. kCopied: C's part is in `box`, where beta is not 0.
   template <int kCount, bool kCopied>
   static __device__ __forceinline__ void scale(Accumulator* acc, const Destination& to, const Elements& elements,
-                                               unsigned buffers, int number) {
+                                               unsigned box) {
     if constexpr (kHasBias) scale_and_shift<kCount>(acc, to, elements);
     const auto alpha = static_cast<Accumulator>(kHasBias ? 1.0f : to.alpha), beta = static_cast<Accumulator>(to.beta);
     if (kCopied || to.beta == 0.0f) {
@@ -217,7 +259,7 @@ struct WgmmaOutput {
         if (to.beta == 0.0f) return;
         cp_async_wait<kBuffers - 1>();
         __syncwarp();
-        Box::add(acc, beta, buffers + number % kBuffers * Box::kBytes, lane_index());
+        Box::template add<2 * kCount>(acc, beta, box, lane_index());
       }
       return;
     }
@@ -237,8 +279,8 @@ struct WgmmaOutput {
 
   template <int kCount, bool kCopied>
   static __device__ __forceinline__ void finish(Accumulator* acc, const Destination& to, const Elements& elements,
-                                                unsigned buffers, int number) {
-    scale<kCount, kCopied>(acc, to, elements, buffers, number);
+                                                unsigned box) {
+    scale<kCount, kCopied>(acc, to, elements, box);
     if constexpr (kActivation != Activation::kNone) {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) acc[i] = activated<kActivation>(acc[i]);

@@ -61,7 +61,7 @@ __device__ __forceinline__ void tma_load_multicast(unsigned to, const TensorMap&
 
 /// Stores a box from shared memory. The writers of the box have called fence_proxy_async() and a barrier before. What
 /// lies outside the tensor is not written. kEvictsFirst: L2 evicts first what is written. The thread that stores is the
-/// one that waits.
+/// one that commits, and waits.
 template <bool kEvictsFirst>
 __device__ __forceinline__ void tma_store(const TensorMap& map, unsigned from, int x, int y, int z) {
   if constexpr (kEvictsFirst) {
@@ -75,10 +75,13 @@ __device__ __forceinline__ void tma_store(const TensorMap& map, unsigned from, i
                  "r"(y), "r"(z), "r"(from)
                  : "memory");
   }
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/// Waits until all but this thread's last kPending stores have read their box, which may be overwritten then.
+/// Makes a group of this thread's stores since the last one.
+__device__ __forceinline__ void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+
+/// Waits until all but this thread's last kPending groups of stores have read their boxes, which may be overwritten
+/// then.
 template <int kPending>
 __device__ __forceinline__ void tma_store_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");

@@ -22,33 +22,43 @@
 #define PGTUNE_ACC_64 \
   PGTUNE_ACC_48       \
   ", %24, %25, %26, %27, %28, %29, %30, %31"
+#define PGTUNE_ACC_72 PGTUNE_ACC_64 ", %32, %33, %34, %35"
 #define PGTUNE_ACC_80 \
   PGTUNE_ACC_64       \
   ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define PGTUNE_ACC_88 PGTUNE_ACC_80 ", %40, %41, %42, %43"
 #define PGTUNE_ACC_96 \
   PGTUNE_ACC_80       \
   ", %40, %41, %42, %43, %44, %45, %46, %47"
+#define PGTUNE_ACC_104 PGTUNE_ACC_96 ", %48, %49, %50, %51"
 #define PGTUNE_ACC_112 \
   PGTUNE_ACC_96        \
   ", %48, %49, %50, %51, %52, %53, %54, %55"
+#define PGTUNE_ACC_120 PGTUNE_ACC_112 ", %56, %57, %58, %59"
 #define PGTUNE_ACC_128 \
   PGTUNE_ACC_112       \
   ", %56, %57, %58, %59, %60, %61, %62, %63"
+#define PGTUNE_ACC_136 PGTUNE_ACC_128 ", %64, %65, %66, %67"
 #define PGTUNE_ACC_144 \
   PGTUNE_ACC_128       \
   ", %64, %65, %66, %67, %68, %69, %70, %71"
+#define PGTUNE_ACC_152 PGTUNE_ACC_144 ", %72, %73, %74, %75"
 #define PGTUNE_ACC_160 \
   PGTUNE_ACC_144       \
   ", %72, %73, %74, %75, %76, %77, %78, %79"
+#define PGTUNE_ACC_168 PGTUNE_ACC_160 ", %80, %81, %82, %83"
 #define PGTUNE_ACC_176 \
   PGTUNE_ACC_160       \
   ", %80, %81, %82, %83, %84, %85, %86, %87"
+#define PGTUNE_ACC_184 PGTUNE_ACC_176 ", %88, %89, %90, %91"
 #define PGTUNE_ACC_192 \
   PGTUNE_ACC_176       \
   ", %88, %89, %90, %91, %92, %93, %94, %95"
+#define PGTUNE_ACC_200 PGTUNE_ACC_192 ", %96, %97, %98, %99"
 #define PGTUNE_ACC_208 \
   PGTUNE_ACC_192       \
   ", %96, %97, %98, %99, %100, %101, %102, %103"
+#define PGTUNE_ACC_216 PGTUNE_ACC_208 ", %104, %105, %106, %107"
 #define PGTUNE_ACC_224 \
   PGTUNE_ACC_208       \
   ", %104, %105, %106, %107, %108, %109, %110, %111"
@@ -66,15 +76,25 @@
 #define PGTUNE_OPERANDS_32 "%16", "%17", "%18", "%19", "%20", "%21"
 #define PGTUNE_OPERANDS_48 "%24", "%25", "%26", "%27", "%28", "%29"
 #define PGTUNE_OPERANDS_64 "%32", "%33", "%34", "%35", "%36", "%37"
+#define PGTUNE_OPERANDS_72 "%36", "%37", "%38", "%39", "%40", "%41"
 #define PGTUNE_OPERANDS_80 "%40", "%41", "%42", "%43", "%44", "%45"
+#define PGTUNE_OPERANDS_88 "%44", "%45", "%46", "%47", "%48", "%49"
 #define PGTUNE_OPERANDS_96 "%48", "%49", "%50", "%51", "%52", "%53"
+#define PGTUNE_OPERANDS_104 "%52", "%53", "%54", "%55", "%56", "%57"
 #define PGTUNE_OPERANDS_112 "%56", "%57", "%58", "%59", "%60", "%61"
+#define PGTUNE_OPERANDS_120 "%60", "%61", "%62", "%63", "%64", "%65"
 #define PGTUNE_OPERANDS_128 "%64", "%65", "%66", "%67", "%68", "%69"
+#define PGTUNE_OPERANDS_136 "%68", "%69", "%70", "%71", "%72", "%73"
 #define PGTUNE_OPERANDS_144 "%72", "%73", "%74", "%75", "%76", "%77"
+#define PGTUNE_OPERANDS_152 "%76", "%77", "%78", "%79", "%80", "%81"
 #define PGTUNE_OPERANDS_160 "%80", "%81", "%82", "%83", "%84", "%85"
+#define PGTUNE_OPERANDS_168 "%84", "%85", "%86", "%87", "%88", "%89"
 #define PGTUNE_OPERANDS_176 "%88", "%89", "%90", "%91", "%92", "%93"
+#define PGTUNE_OPERANDS_184 "%92", "%93", "%94", "%95", "%96", "%97"
 #define PGTUNE_OPERANDS_192 "%96", "%97", "%98", "%99", "%100", "%101"
+#define PGTUNE_OPERANDS_200 "%100", "%101", "%102", "%103", "%104", "%105"
 #define PGTUNE_OPERANDS_208 "%104", "%105", "%106", "%107", "%108", "%109"
+#define PGTUNE_OPERANDS_216 "%108", "%109", "%110", "%111", "%112", "%113"
 #define PGTUNE_OPERANDS_224 "%112", "%113", "%114", "%115", "%116", "%117"
 #define PGTUNE_OPERANDS_240 "%120", "%121", "%122", "%123", "%124", "%125"
 #define PGTUNE_OPERANDS_256 "%128", "%129", "%130", "%131", "%132", "%133"
@@ -88,15 +108,25 @@
 #define PGTUNE_BIND_ACC_32(d) PGTUNE_BIND_ACC_16(d), PGTUNE_BIND_8(d, 8)
 #define PGTUNE_BIND_ACC_48(d) PGTUNE_BIND_ACC_32(d), PGTUNE_BIND_8(d, 16)
 #define PGTUNE_BIND_ACC_64(d) PGTUNE_BIND_ACC_48(d), PGTUNE_BIND_8(d, 24)
+#define PGTUNE_BIND_ACC_72(d) PGTUNE_BIND_ACC_64(d), PGTUNE_BIND_4(d, 32)
 #define PGTUNE_BIND_ACC_80(d) PGTUNE_BIND_ACC_64(d), PGTUNE_BIND_8(d, 32)
+#define PGTUNE_BIND_ACC_88(d) PGTUNE_BIND_ACC_80(d), PGTUNE_BIND_4(d, 40)
 #define PGTUNE_BIND_ACC_96(d) PGTUNE_BIND_ACC_80(d), PGTUNE_BIND_8(d, 40)
+#define PGTUNE_BIND_ACC_104(d) PGTUNE_BIND_ACC_96(d), PGTUNE_BIND_4(d, 48)
 #define PGTUNE_BIND_ACC_112(d) PGTUNE_BIND_ACC_96(d), PGTUNE_BIND_8(d, 48)
+#define PGTUNE_BIND_ACC_120(d) PGTUNE_BIND_ACC_112(d), PGTUNE_BIND_4(d, 56)
 #define PGTUNE_BIND_ACC_128(d) PGTUNE_BIND_ACC_112(d), PGTUNE_BIND_8(d, 56)
+#define PGTUNE_BIND_ACC_136(d) PGTUNE_BIND_ACC_128(d), PGTUNE_BIND_4(d, 64)
 #define PGTUNE_BIND_ACC_144(d) PGTUNE_BIND_ACC_128(d), PGTUNE_BIND_8(d, 64)
+#define PGTUNE_BIND_ACC_152(d) PGTUNE_BIND_ACC_144(d), PGTUNE_BIND_4(d, 72)
 #define PGTUNE_BIND_ACC_160(d) PGTUNE_BIND_ACC_144(d), PGTUNE_BIND_8(d, 72)
+#define PGTUNE_BIND_ACC_168(d) PGTUNE_BIND_ACC_160(d), PGTUNE_BIND_4(d, 80)
 #define PGTUNE_BIND_ACC_176(d) PGTUNE_BIND_ACC_160(d), PGTUNE_BIND_8(d, 80)
+#define PGTUNE_BIND_ACC_184(d) PGTUNE_BIND_ACC_176(d), PGTUNE_BIND_4(d, 88)
 #define PGTUNE_BIND_ACC_192(d) PGTUNE_BIND_ACC_176(d), PGTUNE_BIND_8(d, 88)
+#define PGTUNE_BIND_ACC_200(d) PGTUNE_BIND_ACC_192(d), PGTUNE_BIND_4(d, 96)
 #define PGTUNE_BIND_ACC_208(d) PGTUNE_BIND_ACC_192(d), PGTUNE_BIND_8(d, 96)
+#define PGTUNE_BIND_ACC_216(d) PGTUNE_BIND_ACC_208(d), PGTUNE_BIND_4(d, 104)
 #define PGTUNE_BIND_ACC_224(d) PGTUNE_BIND_ACC_208(d), PGTUNE_BIND_8(d, 104)
 #define PGTUNE_BIND_ACC_240(d) PGTUNE_BIND_ACC_224(d), PGTUNE_BIND_8(d, 112)
 #define PGTUNE_BIND_ACC_256(d) PGTUNE_BIND_ACC_240(d), PGTUNE_BIND_8(d, 120)

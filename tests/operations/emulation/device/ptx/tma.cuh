@@ -49,16 +49,19 @@ void tma_load_multicast(unsigned to, const TensorMap& map, int x, int y, int z, 
     if (mask >> rank & 1) tma_load(map_shared_address(to, rank), map, x, y, z, map_shared_address(barrier, rank));
 }
 
-inline std::vector<std::function<void()>>& emulated_stores() {
-  static std::map<unsigned, std::vector<std::function<void()>>> of_threads;
-  return of_threads[Block::thread()];
+/// A thread's stores that wait for their turn: in groups, of which the last one is not committed yet.
+inline std::vector<std::vector<std::function<void()>>>& emulated_stores() {
+  static std::map<unsigned, std::vector<std::vector<std::function<void()>>>> of_threads;
+  auto& groups = of_threads[Block::thread()];
+  if (groups.empty()) groups.emplace_back();
+  return groups;
 }
 template <bool kEvictsFirst>
 void tma_store(const TensorMap& map, unsigned from, int x, int y, int z) {
   EmulatedMap of;
   std::memcpy(&of, map.opaque, sizeof(of));
   if (from % (8 * static_cast<unsigned>(of.swizzle_bytes)) != 0) std::abort();
-  emulated_stores().push_back([=] {
+  emulated_stores().back().push_back([=] {
     unsigned done = 0;
     for (std::int64_t j = y; j < y + of.box[1]; ++j) {
       for (std::int64_t i = x; i < x + of.box[0]; ++i) {
@@ -73,12 +76,13 @@ void tma_store(const TensorMap& map, unsigned from, int x, int y, int z) {
     }
   });
 }
+inline void tma_store_commit() { emulated_stores().emplace_back(); }
 template <int kPending>
 void tma_store_wait_read() {
-  auto& stores = emulated_stores();
-  while (stores.size() > kPending) {
-    stores.front()();
-    stores.erase(stores.begin());
+  auto& groups = emulated_stores();
+  while (groups.size() > kPending + 1) {
+    for (const auto& store : groups.front()) store();
+    groups.erase(groups.begin());
   }
 }
 
