@@ -101,23 +101,31 @@ TEST(FamilyRows, AMeasuredTimeStaysWhereMoreRowsTakeLess) {
   EXPECT_THAT(both.rows({16, 32, 64}, false), ElementsAre(ElementsAre(near(30), near(20), near(20))));
 }
 
-TEST(KernelChoice, DistrustsExpectedTimesInTheEnd) {
+/// The kernel of each interval, by its A.
+std::vector<std::int64_t> chosen_of(TwoCandidates& both, const std::vector<std::int64_t>& tops, bool doubts) {
+  FamilyRequest request;
+  request.problem = both.family.problem;
+  KernelChoice choice(request, both.templates, both.device, both.family, tops, both.pool);
+  std::vector<std::int64_t> out;
+  const auto chosen = choice.choose(doubts).value();
+  for (const CoverInterval& interval : chosen.intervals)
+    out.push_back(parameter(both.pool.variant(chosen.rows.variants[interval.kernel]), "A"));
+  return out;
+}
+
+TEST(KernelChoice, DoubtsExpectedTimesInTheEnd) {
   TwoCandidates both(64);
   both.pool.take(16, {{both.tried(both.one, 11)}, {}});
   both.pool.take(64, {{both.tried(both.one, 11), both.tried(both.two, 10)}, {}});
-  FamilyRequest request;
-  request.problem = both.family.problem;
-  const std::vector<std::int64_t> tops{16, 64};
-  KernelChoice choice(request, both.templates, both.device, both.family, tops, both.pool);
-  const auto kernels = [&](bool distrusts) {
-    std::vector<std::int64_t> out;
-    const auto chosen = choice.choose(distrusts).value();
-    for (const CoverInterval& interval : chosen.intervals)
-      out.push_back(parameter(both.pool.variant(chosen.rows.variants[interval.kernel]), "A"));
-    return out;
-  };
-  EXPECT_THAT(kernels(false), ElementsAre(2)) << "expected to be faster for 16 rows, too";
-  EXPECT_THAT(kernels(true), ElementsAre(1, 2));
+  EXPECT_THAT(chosen_of(both, {16, 64}, false), ElementsAre(2)) << "expected to be faster for 16 rows, too";
+  EXPECT_THAT(chosen_of(both, {16, 64}, true), ElementsAre(1, 2));
+}
+
+TEST(KernelChoice, DoubtsWhatWasNotSettledInTheEnd) {
+  TwoCandidates both(256);
+  both.pool.take(256, {{both.tried(both.one, 10), both.tried(both.two, 9.7)}, {{both.one, 12e-6, true}}});
+  EXPECT_THAT(chosen_of(both, {256}, false), ElementsAre(2)) << "to be settled, and chosen if that is true";
+  EXPECT_THAT(chosen_of(both, {256}, true), ElementsAre(1));
 }
 
 TEST(KernelChoice, AKernelServesNoClassInWhichItChanges) {

@@ -221,8 +221,8 @@ class FamilySearch {
     return {};
   }
 
-  /// Kernels and intervals. What an expected time decided is measured, and chosen again; in the end expected times
-  /// count as longer.
+  /// Kernels and intervals. What an expected time decided is measured, and chosen again, so that a kernel is left out
+  /// for what it took and not because nobody settled it; in the end expected times count as longer.
   Result<void> choose() {
     constexpr int kMostMeasured = 5;
     KernelChoice choice(request_, templates_, device_.info(), family_, plan_.tops, pool_);

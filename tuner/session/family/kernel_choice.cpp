@@ -23,9 +23,9 @@ std::vector<KernelChoice::RowsOfOrder> KernelChoice::by_order(const Pool::Rows& 
   return out;
 }
 
-Result<KernelChoice::Chosen> KernelChoice::choose(bool distrusts_expected) {
-  Chosen chosen{pool_.rows(tops_, true), {}, {}};
-  if (distrusts_expected) distrust_expected(chosen.rows);
+Result<KernelChoice::Chosen> KernelChoice::choose(bool doubts) {
+  Chosen chosen{pool_.rows(tops_, doubts), {}, {}};
+  if (doubts) distrust_expected(chosen.rows);
   do {
     TRY(choose_intervals(chosen));
   } while (drop_changing(chosen));
