@@ -77,9 +77,9 @@ constexpr auto kStore = EPILOGUE == LABEL_tma      ? pgtune::Store::kByTma
                                                    : pgtune::Store::kDirect;
 constexpr bool kStoresByTma = kStore == pgtune::Store::kByTma;
 constexpr bool kCopiesC = C_SOURCE == LABEL_shared;  ///< into D's boxes, while its tile is being multiplied
-using Output =
-    pgtune::WgmmaOutput<SWAP_AB, OUT_BYTES, kOutputType, OUT_PAIRS, kCopiesC, D_CACHE_HINT == LABEL_evict_first,
-                        kInstructions, kSliceColumns, OUT_LINES, OUT_SPAN, D_BUFFERS, kTransposesLeft ? 1 : 8>;
+using Output = pgtune::WgmmaOutput<SWAP_AB, OUT_BYTES, kOutputType, OUT_PAIRS, kCopiesC,
+                                   D_CACHE_HINT == LABEL_evict_first, kInstructions, kSliceColumns, OUT_LINES,
+                                   OUT_LINES_AT_ONCE, OUT_SPAN, D_BUFFERS, kTransposesLeft ? 1 : 8>;
 static_assert(!kCopiesC || kStoresByTma, "C is copied into the boxes that TMA stores");
 using ClusterReduction =
     pgtune::ClusterReduction<CLUSTER_K, kInstructions, pgtune::kInstructionAccumulators, pgtune::Accumulator>;

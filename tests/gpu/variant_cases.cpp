@@ -129,6 +129,7 @@ const std::vector<const char*> kSchedules{"BN=128,SCHEDULE=pingpong,WARPGROUPS_M
                                           "SWAP_AB=1,BM=64,WARPGROUPS_M=1,BN=32,STAGES=16",
                                           "SWAP_AB=1,BM=64,WARPGROUPS_M=1,BN=16,CLUSTER_K=2,STAGES=16",
                                           "SWAP_AB=1,BN=104,STAGES=6",
+                                          "SWAP_AB=1,BM=256,BN=88,SCHEDULE=pingpong,WARPGROUPS_M=1,STAGES=4",
                                           "SWAP_AB=1,LEFT_SOURCE=registers,BN=128,STAGES=6",
                                           "LEFT_SOURCE=registers,BN=128,STAGES=6"};
 

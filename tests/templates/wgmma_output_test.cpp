@@ -45,7 +45,7 @@ void expect_stored(int rows, int columns, Corner from, float beta) {
   SCOPED_TRACE(testing::Message() << kColumns << " columns, swapped " << kSwapped << ", rows " << kApart << " apart, D "
                                   << rows << " x " << columns << ", beta " << beta);
   using Output = WgmmaOutput<kSwapped, 4, Type16::kBf16, kPairs, false, false, 1, kColumns, kSwapped ? 8 : 16,
-                             kSwapped ? 64 : 32, 2, kApart>;
+                             kSwapped ? 8 : 16, kSwapped ? 64 : 128, 2, kApart>;
   const int ld = columns + (kPairs ? columns % 2 + 2 : 3), batch = 1;
   const long long stride = static_cast<long long>(rows + 1) * ld;
   std::vector<float> c(static_cast<std::size_t>(2 * stride)), d(c.size(), -7.0f);

@@ -21,6 +21,7 @@ struct WgmmaOperand {
   static constexpr int kBytes = kPanels * kPanelBytes;
   static constexpr bool kAlongMn = kMnMajor;
   static constexpr int kElement = kElementBytes, kSteps = kBlockK, kLineBytes = kSpan;  ///< kSteps: of K
+  static_assert(kSpan == 32 || kSpan == 64 || kSpan == 128, "as the descriptor says");
   static_assert((kMnMajor ? kOuter : kBlockK) % kAcross == 0, "panels must be whole");
   static_assert(kPanelBytes % (8 * kSpan) == 0, "the swizzle's pattern counts from multiples of eight lines");
   static_assert(kBytes % 1024 == 0, "so do those of the tiles that follow, whatever their span");

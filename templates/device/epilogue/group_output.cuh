@@ -16,11 +16,7 @@ namespace pgtune {
 template <bool kSwapped, Type16 kType, int kColumns, bool kByTma>
 struct GroupOutput {
   static constexpr int kSpan = kSwapped ? 32 : kColumns % 64 == 0 ? 128 : kColumns % 32 == 0 ? 64 : 32;
-  static constexpr int kLines = !kSwapped            ? 16
-                                : kColumns % 64 == 0 ? 64
-                                : kColumns % 32 == 0 ? 32
-                                : kColumns % 16 == 0 ? 16
-                                                     : 8;
+  static constexpr int kLines = !kSwapped ? 16 : kColumns % 64 == 0 ? 64 : kColumns & -kColumns;  ///< of a box
   using Box = WgmmaBox<kSwapped, 2, kType, kLines, kSpan, 8>;
   static constexpr int kBytes = kByTma ? kColumns / Box::kSlab * Box::kBytes : Box::kBytes;  ///< of boxes, for 16 rows
   static_assert(kColumns % Box::kSlab == 0, "boxes must be whole");

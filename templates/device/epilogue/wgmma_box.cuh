@@ -19,7 +19,7 @@ struct WgmmaBox {
   using Element = typename OutElement<kElementBytes>::Type;
   static_assert(kApart == 8 || kApart == 1, "rows as wgmma has them, or transposed");
   static_assert(kSwapped ? kBoxLines % 8 == 0 : kBoxLines == 16, "lines come in matrices of 8");
-  static constexpr int kWarps = kSwapped && kSpan == 64 * kElementBytes ? 4 : 1;  ///< that share the box
+  static constexpr int kWarps = kSwapped ? kSpan / (16 * kElementBytes) : 1;  ///< that share the box
   static constexpr int kLines = kBoxLines;
   static constexpr int kSlab = kSwapped ? kLines : kSpan / kElementBytes;  ///< columns of the product
   static constexpr int kBytes = kLines * kSpan;
@@ -27,9 +27,10 @@ struct WgmmaBox {
 
   /// Returns what a warp passes as `box` below: where its part of the box at `box` begins.
   static __device__ __forceinline__ unsigned part_of_warp(unsigned box, int warp) {
-    return box + (kWarps == 1 ? 0 : warp % kWarps * kPieces * 16);
+    return box + warp % kWarps * kPieces * 16;
   }
-  /// Returns where a piece of the warp's part of a line lies: the swizzle exchanges pieces of the whole line.
+  /// Returns where a piece of the warp's part of a line lies. The swizzle exchanges pieces of the whole line: an XOR,
+  /// as boxes start at multiples of eight lines.
   static __device__ __forceinline__ unsigned place(unsigned box, int line, int piece) {
     const int exchanged = line * kSpan / 128 % (kSpan / 16);
     return (box + line * kSpan) ^ ((piece ^ exchanged) << 4);

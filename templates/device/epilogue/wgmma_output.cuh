@@ -2,8 +2,8 @@
 // The epilogue of gemm_wgmma: stores D = activation(alpha * accumulators + beta * C + bias). Integers have no bias and
 // no activation, and whole numbers for alpha and beta. Each warp owns 16 rows of the product and stores them by itself,
 // without a barrier, so that warps that are done go on with the next tile while TMA empties their buffers. Where the
-// product's rows are columns of D, 16 of them are a quarter of a line, and the warps of a warpgroup fill boxes
-// together.
+// product's rows are columns of D, 16 of them are a quarter of a line of 64 elements: if these have 16 bits, the warps
+// of a warpgroup fill boxes for TMA together.
 //
 // C, where it is read and TMA stores D, passes through the same buffers: copies of it start while the tile is still
 // being multiplied (start_c()), and each box of D overwrites the box of C that it was computed from.
@@ -46,9 +46,10 @@ struct Destination {
 /// kSwapped: the product's rows are columns of D. kElementBytes: of C and D. kPairs: two neighbours may be accessed at
 /// once. kCopiesC: start_c() is called for each tile. kEvictsFirst: L2 evicts D first.
 /// kParts: how many times 64 rows of the product a warp stores 16 of. kLines, kSpan: lines of a box in shared memory,
-/// and their bytes, as many as the swizzle of D's map. kApart: how far a lane's two rows are from each other, 8 or 1.
+/// and their bytes, as many as the swizzle of D's map. kLinesAtOnce: of a TMA store; it divides every box, also a
+/// shorter last one. kApart: how far a lane's two rows are from each other, 8 or 1.
 template <bool kSwapped, int kElementBytes, Type16 kType, bool kPairs, bool kCopiesC, bool kEvictsFirst, int kParts,
-          int kColumns, int kLines, int kSpan, int kBuffers, int kApart>
+          int kColumns, int kLines, int kLinesAtOnce, int kSpan, int kBuffers, int kApart>
 struct WgmmaOutput {
   using Box = WgmmaBox<kSwapped, kElementBytes, kType, kLines, kSpan, kApart>;
   static constexpr int kSlab = Box::kSlab;
@@ -61,8 +62,7 @@ struct WgmmaOutput {
   static __device__ __forceinline__ void start_c(const Destination& to, int row, int column, int batch,
                                                  unsigned buffers, int warp) {
     if (to.beta == 0.0f) return;
-    if (stores(warp)) tma_store_wait_read<0>();
-    sync(warp);
+    wait_until_read<0>(warp);
 #pragma unroll
     for (int number = 0; number < kBuffers; ++number)
       copy_c(to, row, column, batch, buffers_of_warp(buffers, warp), number);
@@ -76,23 +76,22 @@ struct WgmmaOutput {
                                                int column, int batch, unsigned buffers, int warp, int part) {
     constexpr int kStep = kStore != Store::kDirect ? kSlab : kColumns % 16 == 0 ? 16 : 8;
     constexpr int kWhole = kColumns / kStep, kRest = kColumns % kStep, kSteps = kWhole + (kRest > 0);
+    static_assert(kStore == Store::kDirect || kSwapped || kRest == 0, "boxes of rows are whole");
     const unsigned of_warp = buffers_of_warp(buffers, warp);
 #pragma unroll
     for (int step = 0; step < kWhole; ++step)
-      write_some<kStore, kStep>(acc + step * kStep / 2, to, row, column, batch, of_warp, warp, part,
-                                part * kSteps + step, step * kStep);
+      write_box<kStore, kStep>(acc + step * kStep / 2, to, row, column, batch, of_warp, warp, part,
+                               part * kSteps + step, step * kStep);
     if constexpr (kRest > 0)
-      write_some<kStore, kRest>(acc + kWhole * kStep / 2, to, row, column, batch, of_warp, warp, part,
-                                part * kSteps + kWhole, kWhole * kStep);
+      write_box<kStore, kRest>(acc + kWhole * kStep / 2, to, row, column, batch, of_warp, warp, part,
+                               part * kSteps + kWhole, kWhole * kStep);
   }
 
  private:
   using Element = typename OutElement<kElementBytes, Accumulator>::Type;
   static constexpr int kBoxesOfPart = (kColumns + kSlab - 1) / kSlab;
   static constexpr int kBoxes = kParts * kBoxesOfPart;  ///< of a warp's tile
-  /// Lines that TMA stores at once: as many as all boxes are multiples of, the last of a part too.
-  static constexpr int kLinesAtOnce = !kSwapped || kColumns % kSlab == 0 ? kLines : kColumns & -kColumns;
-  static_assert(kSwapped ? kLines % kLinesAtOnce == 0 : kColumns % kSlab == 0, "D's map has boxes of one size");
+  static_assert(kLines % kLinesAtOnce == 0, "D's map has boxes of one size");
 
   static __device__ __forceinline__ unsigned buffers_of_warp(unsigned buffers, int warp) {
     return Box::part_of_warp(buffers + warp / Box::kWarps * (kBytes * Box::kWarps), warp);
@@ -108,28 +107,32 @@ struct WgmmaOutput {
     }
   }
 
-  /// Stores kStep columns, in the tile's box of this number, whose first is `first` columns after `column`.
+  /// Waits until TMA has read all but the last kPending boxes that it was told to store for these warps.
+  template <int kPending>
+  static __device__ __forceinline__ void wait_until_read(int warp) {
+    if (stores(warp)) tma_store_wait_read<kPending>();
+    sync(warp);
+  }
+
+  /// Stores kStep columns from `column` + `first` on, through the tile's box of this number.
   template <Store kStore, int kStep>
-  static __device__ __forceinline__ void write_some(Accumulator* some, const Destination& to, int row, int column,
-                                                    int batch, unsigned buffers, int warp, int part, int number,
-                                                    int first) {
+  static __device__ __forceinline__ void write_box(Accumulator* acc, const Destination& to, int row, int column,
+                                                   int batch, unsigned buffers, int warp, int part, int number,
+                                                   int first) {
     constexpr bool kByTma = kStore == Store::kByTma;
     constexpr int kCount = kStep / 2;
     const int lane = lane_index();
     const unsigned box = buffers + number % kBuffers * Box::kBytes;
     const Elements elements(to, row + Box::row_of_lane(lane / 4, 0), column + first + lane % 4 * 2, batch);
-    finish<kCount, kByTma && kCopiesC>(some, to, elements, box);
+    finish<kCount, kByTma && kCopiesC>(acc, to, elements, box);
     if constexpr (kByTma) {
-      if (stores(warp)) {
-        // TMA has read the boxes of the tile before long since.
-        if (number == 0) {
-          tma_store_wait_read<0>();
-        } else {
-          tma_store_wait_read<kBuffers - 1>();
-        }
+      // TMA has read the boxes of the tile before long since.
+      if (number == 0) {
+        wait_until_read<0>(warp);
+      } else {
+        wait_until_read<kBuffers - 1>(warp);
       }
-      sync(warp);
-      Box::template fill<kStep>(some, box, lane);
+      Box::template fill<kStep>(acc, box, lane);
       fence_proxy_async();
       sync(warp);
       if (stores(warp)) {
@@ -140,16 +143,13 @@ struct WgmmaOutput {
         tma_store_commit();
       }
       if constexpr (kCopiesC) {
-        if (number + kBuffers < kBoxes && to.beta != 0.0f) {
-          if (stores(warp)) tma_store_wait_read<0>();
-          sync(warp);
-        }
+        if (number + kBuffers < kBoxes && to.beta != 0.0f) wait_until_read<0>(warp);
         copy_c(to, row - part * 64, column, batch, buffers, number + kBuffers);
       }
     } else if constexpr (kStore == Store::kStaged) {
       static_assert(kBuffers > 1, "a box is filled while lanes may still read the one before");
       if (number == 0) __syncwarp();  // of the tile before
-      Box::template fill<kStep>(some, box, lane);
+      Box::template fill<kStep>(acc, box, lane);
       __syncwarp();
       const int line = kSwapped ? column + first : row, element = kSwapped ? row : column + first;
       const int lines_left = to.rows - line;
@@ -161,7 +161,7 @@ struct WgmmaOutput {
           static_cast<Element*>(to.d) + batch * to.stride + line * to.ld + element, to.ld,
           kSwapped && lines_left > kStep ? kStep : lines_left, to.columns - element, box, lane);
     } else {
-      store<kCount>(some, to, elements);
+      store<kCount>(acc, to, elements);
     }
   }
 
