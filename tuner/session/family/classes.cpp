@@ -20,6 +20,7 @@ std::int64_t step_at(std::int64_t m) {
   if (m <= 8) return m <= 4 ? 2 : 4;
   if (m <= 64) return 8;
   if (m <= 256) return 16;
+  if (m <= 512) return 32;
   std::int64_t step = kCoarseStep;
   for (std::int64_t end = kCoarseUpTo; m > end; end *= 2) step *= 2;
   return step;

@@ -17,9 +17,9 @@ namespace pgtune::session {
 using FactsAt = std::function<std::vector<space::VariantFacts>(std::int64_t m)>;
 
 /// The last M of each class of first..last, ascending. A class ends at 1, 2, 4, multiples of 8 up to 64, of 16 up to
-/// 256, of 64 up to 4096 and of twice as many for each octave above: where tiles end that none of the given variants
-/// has. It also ends where a variant's legality or build changes from one M to the next, or its cost by more than
-/// kSameCost. Between the M that are looked at first, which are multiples of 8, from 512 on of 64, and their
+/// 256, of 32 up to 512, of 64 up to 4096 and of twice as many for each octave above: where tiles end that none of the
+/// given variants has. It also ends where a variant's legality or build changes from one M to the next, or its cost by
+/// more than kSameCost. Between the M that are looked at first, which are multiples of 8, from 512 on of 64, and their
 /// successors, facts are taken to change in one direction.
 [[nodiscard]] std::vector<std::int64_t> class_tops(std::int64_t first, std::int64_t last, const FactsAt& facts);
 inline constexpr double kSameCost = 0.01;

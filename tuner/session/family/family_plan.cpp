@@ -80,7 +80,22 @@ Result<std::vector<Variant>> promising(const space::TemplateSet& templates, cons
   if (const auto predictor = options.predictor ? options.predictor(problem, device) : nullptr) {
     TRY_ASSIGN(const auto list, space::legal_variants(templates, problem, device));
     TRY_ASSIGN(const auto expected, expected_times(*predictor, templates, problem, device, list.variants));
-    add(list, expected.log_times);
+    const auto clocks = options.settled_clocks ? options.settled_clocks() : nullptr;
+    if (clocks == nullptr || expected_search(problem, options, 1).sampling != Sampling::kSettled) {
+      add(list, expected.log_times);
+      return out;
+    }
+    // What is not among so many of the fastest is not the fastest at the power cap either.
+    constexpr std::size_t kMayBeFastest = 4096;
+    space::VariantList shortlist;
+    std::vector<double> cycles;
+    for (const std::size_t i : least(expected.log_times, kMayBeFastest, std::less<>())) {
+      shortlist.variants.push_back(list.variants[i]);
+      cycles.push_back(std::exp(expected.log_times[i]));
+    }
+    TRY_ASSIGN(const auto settled,
+               expected_settled_times(*clocks, templates, problem, device, shortlist.variants, cycles));
+    add(shortlist, settled);
     return out;
   }
   for (const space::TemplateDefinition& definition : templates.definitions()) {

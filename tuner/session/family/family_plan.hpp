@@ -72,7 +72,8 @@ struct ExpectedFamily {
                                      const DeviceInfo& device);
 
 /// The admitted variants that are expected to be the fastest for one problem, without measuring it: by the predictor,
-/// or without one the cheapest of each template that has costs. Errors: an expression of a template that fails.
+/// and where the power cap is expected to be met by the options' settled clocks; or without a predictor the cheapest of
+/// each template that has costs. Errors: an expression of a template that fails.
 [[nodiscard]] Result<std::vector<Variant>> promising(const space::TemplateSet& templates, const Problem& problem,
                                                      const DeviceInfo& device, const SessionOptions& options,
                                                      const VariantFilter& admits, std::size_t most);

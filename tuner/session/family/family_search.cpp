@@ -160,7 +160,7 @@ class FamilySearch {
   }
 
   /// What is worth trying at the last M of a class: what is predicted to be near the best, from where it was measured,
-  /// and of the model's choice what was measured nowhere yet.
+  /// and the model's choice.
   std::vector<Variant> worth_trying(std::int64_t m) {
     std::vector<std::pair<double, std::size_t>> predicted;
     for (std::size_t i = 0; i < pool_.size(); ++i) {
@@ -174,7 +174,8 @@ class FamilySearch {
       out.push_back(pool_.variant(i));
     }
     for (const std::size_t i : promising_[m]) {
-      if (pool_.measured(i).cycles.empty() && pool_.may_serve(i, m)) out.push_back(pool_.variant(i));
+      if (pool_.may_serve(i, m) && std::find(out.begin(), out.end(), pool_.variant(i)) == out.end())
+        out.push_back(pool_.variant(i));
     }
     return out;
   }
