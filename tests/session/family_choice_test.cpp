@@ -11,6 +11,7 @@
 #include "test_family.hpp"
 #include "tuner/search/predictor.hpp"
 #include "tuner/session/expected_times.hpp"
+#include "tuner/session/family/classes.hpp"
 #include "tuner/session/family/kernel_choice.hpp"
 #include "tuner/session/family/pool.hpp"
 #include "tuner/space/enumerate.hpp"
@@ -208,6 +209,36 @@ TEST(FamilySearch, PromisingAtThePowerCapIsWhatKeepsItsClock) {
   };
   EXPECT_EQ(first_at(16), 4);
   EXPECT_NE(first_at(8192), 4) << "faster, and slowed down";
+}
+
+/// Costs name B = 3, which at the anchors is more than kClassReach slower than others.
+TEST(FamilySearch, AClassTriesTheModelsChoiceThatWasSlowElsewhere) {
+  TestFamily test;
+  test.request.probes = 0;
+  const std::vector<std::int64_t> at = anchors(1, test.request.problem.m);
+  test.search.plan = [&](const Variant& variant) {
+    const std::int64_t m = test.device->prepare_request.problem.m;
+    const bool slow = parameter(variant, "B") == 3 && std::find(at.begin(), at.end(), m) != at.end();
+    Script script;
+    script.time_s = time_of(variant, m) * (slow ? 1.19 : 1);
+    return script;
+  };
+  auto device = test.search.device();
+  const auto result = test.run(device);
+  ASSERT_TRUE(result && result->family) << result.error().text();
+  int classes = 0;
+  for (std::int64_t m = 96; m < test.request.problem.m; m += 32) {
+    if (std::find(at.begin(), at.end(), m) != at.end()) continue;
+    StoreKey key{result->family->at(m), test.search.definition, device.device_info, {}};
+    key.kind = SessionKind::kFamily;
+    const auto trials = test.search.store.trials(key);
+    if (trials.empty()) continue;  // no class ends here
+    ++classes;
+    const auto choice = promising_kinds(test.search.definition, result->family->at(m), device.device_info,
+                                        test.search.options, VariantFilter(), 3);
+    for (const Variant& one : *choice) EXPECT_TRUE(trials.contains(one.id())) << m << " " << one.id();
+  }
+  EXPECT_GT(classes, 20);
 }
 
 /// Beside what the model names, of which nothing is known here but its costs.

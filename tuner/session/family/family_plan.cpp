@@ -85,7 +85,7 @@ Result<std::vector<Variant>> promising(const space::TemplateSet& templates, cons
       add(list, expected.log_times);
       return out;
     }
-    // What is not among so many of the fastest is not the fastest at the power cap either.
+    // Clocks at the power cap differ by less than the times of so many variants do.
     constexpr std::size_t kMayBeFastest = 4096;
     space::VariantList shortlist;
     std::vector<double> cycles;

@@ -222,8 +222,8 @@ class FamilySearch {
     return {};
   }
 
-  /// Kernels and intervals. What an expected time decided is measured, and chosen again, so that a kernel is left out
-  /// for what it took and not because nobody settled it; in the end expected times count as longer.
+  /// Kernels and intervals. Where an expected time decided, it is measured, and kernels are chosen again. So measured
+  /// times decide which kernels are left out. Where that takes too long, expected times count as longer in the end.
   Result<void> choose() {
     constexpr int kMostMeasured = 5;
     KernelChoice choice(request_, templates_, device_.info(), family_, plan_.tops, pool_);
