@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -80,7 +81,25 @@ TEST(FamilyRows, AboveOneThatTheCapSlowsAllAreAtTheCap) {
   EXPECT_TRUE(both.pool.is_capped(512));
   EXPECT_TRUE(both.pool.is_settled(1, 512));
   EXPECT_EQ(both.pool.sampling(512), Sampling::kSettled);
-  EXPECT_THAT(both.rows({512}, false), ElementsAre(ElementsAre(near(12)), ElementsAre(near(30))));
+  EXPECT_THAT(both.rows({512}, false), ElementsAre(ElementsAre(near(10 * std::cbrt(3))), ElementsAre(near(30))))
+      << "at the usual clock of three times the work a cycle";
+}
+
+/// In one's cycles as much is done at 512 as at 256, in two's twice as much.
+TEST(FamilyRows, AtTheCapTheClockFallsWithTheCubeRootOfTheWorkOfACycle) {
+  TwoCandidates both(512);
+  both.pool.take(256, {{both.tried(both.one, 10), both.tried(both.two, 10)}, {{both.one, 12e-6, true}}});
+  both.pool.take(512, {{both.tried(both.one, 20), both.tried(both.two, 10)}, {}});
+  EXPECT_THAT(both.rows({512}, false), ElementsAre(ElementsAre(near(24)), ElementsAre(near(12 * std::cbrt(2)))));
+
+  both.pool.take(256, {{}, {{both.two, 14.4e-6, true}}});
+  EXPECT_THAT(both.rows({256, 512}, false),
+              ElementsAre(ElementsAre(near(12), near(26.4 * std::sqrt(12 / 13.2))),
+                          ElementsAre(near(14.4), near(13.2 * std::sqrt(14.4 / 13.2) * std::cbrt(2)))))
+      << "a settled sample of another M tells half of how a variant differs from others";
+
+  both.pool.take(512, {{both.tried(both.one, 2000)}, {}});
+  EXPECT_THAT(both.rows({512}, false), ElementsAre(ElementsAre(near(2000)), testing::_)) << "no clock is higher";
 }
 
 TEST(FamilyRows, OneThatTheCapDoesNotSlowIsSettledToo) {

@@ -37,10 +37,10 @@ TEST(PredictedCycles, WithoutCostsStayAsTheyWere) {
   EXPECT_THAT(predicted_cycles(variant, 77, [](std::int64_t) { return 0.0; }), Optional(100));
 }
 
-TEST(SecondsOfCycle, AreInterpolatedByLogM) {
+TEST(Interpolated, GoesByLogM) {
   const std::map<std::int64_t, double> known{{16, 1.0}, {256, 2.0}};
-  for (const auto& [m, seconds] : {std::pair{1, 1.0}, {16, 1.0}, {64, 1.5}, {256, 2.0}, {9999, 2.0}})
-    EXPECT_NEAR(seconds_of_cycle(known, m), seconds, 1e-12) << m;
+  for (const auto& [m, value] : {std::pair{1, 1.0}, {16, 1.0}, {64, 1.5}, {256, 2.0}, {9999, 2.0}})
+    EXPECT_NEAR(interpolated(known, m), value, 1e-12) << m;
 }
 
 TEST(BoundByLargerClasses, FewerRowsTakeNoLongerAndWhatIsUnknownTakesAsLong) {

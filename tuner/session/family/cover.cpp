@@ -52,7 +52,7 @@ double loss(const std::vector<double>& taken, const std::vector<double>& best, s
 
 }  // namespace
 
-double seconds_of_cycle(const std::map<std::int64_t, double>& known, std::int64_t m) {
+double interpolated(const std::map<std::int64_t, double>& known, std::int64_t m) {
   const auto above = known.lower_bound(m);
   if (above == known.end()) return known.rbegin()->second;
   if (above == known.begin() || above->first == m) return above->second;

@@ -2,6 +2,7 @@
 #include "tuner/session/family/pool.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -20,6 +21,10 @@ constexpr double kFarAway = 1.25;
 constexpr double kUnsettled = 1.05;
 /// With as many variants measured at a M, the best of them is near the best of all.
 constexpr int kWellKnown = 12;
+
+/// At the power cap the clock falls with the cube root of the work of a cycle: power grows with that work, the clock
+/// and the square of the voltage, which rises with the clock. Work is counted in rows of D.
+double slowed_by_work(std::int64_t m, double cycles) { return std::cbrt(static_cast<double>(m) / cycles); }
 
 /// Whether `known` has a M within kNear of `m`.
 bool has_near(const std::map<std::int64_t, double>& known, std::int64_t m) {
@@ -63,11 +68,11 @@ void Pool::take(std::int64_t m, const MeasuredM& measured) {
   for (const Settled& one : measured.settled) {
     Measured& own = measured_[add(one.variant)];
     const auto cycles = own.cycles.find(m);
-    if (cycles == own.cycles.end()) continue;
+    if (cycles == own.cycles.end() || !is_capped(m)) continue;
     const double seconds = one.time_s / cycles->second;
-    if (is_capped(m)) own.seconds_of_cycle[m] = seconds;
+    own.seconds_of_cycle[m] = seconds;
     auto& [sum, number] = usual_[m];
-    sum += seconds;
+    sum += seconds / slowed_by_work(m, cycles->second);
     ++number;
   }
 }
@@ -138,7 +143,7 @@ std::optional<double> Pool::time_s(std::size_t index, std::int64_t m) {
       predicted_cycles(measured_[index], m, [&](std::int64_t there) { return facts(index, there).clocks; });
   if (!cycles) return std::nullopt;
   const auto seconds = [&](double of_cycles, std::int64_t there) {
-    return is_capped(there) ? of_cycles * capped_seconds_of_cycle(index, there) : of_cycles / highest_clock_hz_;
+    return of_cycles * (is_capped(there) ? capped_seconds_of_cycle(index, there, of_cycles) : 1 / highest_clock_hz_);
   };
   // Costs know nothing of what fewer rows do not save, such as reading B. So no time is expected below the best at a
   // smaller M, nor below the variant's own at the next smaller M, unless a larger M had less.
@@ -154,18 +159,17 @@ std::optional<double> Pool::time_s(std::size_t index, std::int64_t m) {
   return std::max(seconds(*cycles, m), least_s);
 }
 
-double Pool::capped_seconds_of_cycle(std::size_t index, std::int64_t m) {
-  std::map<std::int64_t, double> known = measured_[index].seconds_of_cycle;
-  if (!known.empty()) {
-    // Down to the largest M below the cap, where all have the highest clock.
-    const std::int64_t first = known.begin()->first;
-    for (auto below = capped_.begin(); below != first_capped(); ++below) {
-      if (below->first < first) known.emplace(below->first, 1 / highest_clock_hz_);
-    }
-    return seconds_of_cycle(known, m);
-  }
-  for (const auto& [where, usual] : usual_) known[where] = usual.first / usual.second;
-  return seconds_of_cycle(known, m) * expected_slowness(index, m);
+double Pool::capped_seconds_of_cycle(std::size_t index, std::int64_t m, double cycles) {
+  const Measured& own = measured_[index];
+  if (const auto known = own.seconds_of_cycle.find(m); known != own.seconds_of_cycle.end()) return known->second;
+  std::map<std::int64_t, double> usual;
+  for (const auto& [where, sum] : usual_) usual[where] = sum.first / sum.second;
+  // What is expected of the variant counts as much as one of its settled samples, each of which is off by 2 to 3 %.
+  double log_slowness = std::log(expected_slowness(index, m));
+  for (const auto& [where, seconds] : own.seconds_of_cycle)
+    log_slowness += std::log(seconds / slowed_by_work(where, own.cycles.at(where)) / interpolated(usual, where));
+  const double slowness = std::exp(log_slowness / static_cast<double>(1 + own.seconds_of_cycle.size()));
+  return std::max(interpolated(usual, m) * slowness * slowed_by_work(m, cycles), 1 / highest_clock_hz_);
 }
 
 double Pool::expected_slowness(std::size_t index, std::int64_t m) {

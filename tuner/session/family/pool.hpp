@@ -76,8 +76,8 @@ class Pool {
   [[nodiscard]] std::map<std::int64_t, bool>::const_iterator first_capped() const;
   /// Of the best at any M up to `m` where many were measured; 0 if there is none.
   [[nodiscard]] double least_cycles(std::int64_t m) const;
-  /// Seconds of a cycle at the power cap.
-  [[nodiscard]] double capped_seconds_of_cycle(std::size_t index, std::int64_t m);
+  /// Seconds of a cycle at the power cap, in a launch of so many cycles. Precondition: is_capped(m).
+  [[nodiscard]] double capped_seconds_of_cycle(std::size_t index, std::int64_t m, double cycles);
   /// How much longer the variant's cycles are expected to last at the power cap than the median candidate's.
   [[nodiscard]] double expected_slowness(std::size_t index, std::int64_t m);
 
@@ -90,7 +90,8 @@ class Pool {
   std::set<std::size_t> failed_;  ///< indices
   std::vector<Measured> measured_;
   std::map<std::int64_t, std::vector<space::VariantFacts>> facts_;
-  std::map<std::int64_t, std::pair<double, int>> usual_;  ///< seconds of a cycle at M: sum and number
+  /// At M at the cap: seconds of a cycle that computes one row of D, as settled samples say; sum and number.
+  std::map<std::int64_t, std::pair<double, int>> usual_;
   std::map<std::int64_t, bool> capped_;                   ///< whether a kernel was slowed down there
   std::map<std::int64_t, std::pair<double, int>> least_;  ///< cycles at M: the least, and of how many
   std::map<std::int64_t, std::vector<double>> slowness_;
