@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "test_family.hpp"
@@ -129,6 +131,30 @@ TEST(FamilySearch, NoKernelIsChosenByATimeThatWasOnlyExpected) {
     EXPECT_EQ(interval.basis, FamilyBasis::kMeasured) << first << ".." << interval.last_m;
     EXPECT_NEAR(interval.time_s, true_s(kernel, interval.last_m), 0.02 * interval.time_s) << interval.last_m;
     first = interval.last_m + 1;
+  }
+}
+
+TEST(FamilySearch, BesideWhereAKernelWasTimedItIsNotTimedAgain) {
+  TestFamily test;
+  test.request.kernels = 1;
+  test.request.probes = 0;
+  std::map<std::string, std::set<std::int64_t>> timed;  // by id
+  bool chooses = false;
+  test.sees_progress = [&](const Progress& update) { chooses = update.part.starts_with("expected time"); };
+  test.search.plan = [&](const Variant& variant) {
+    if (chooses) timed[variant.id()].insert(test.device->prepare_request.problem.m);
+    return test.script_of(variant);
+  };
+  auto device = test.search.device();
+  const auto result = test.run(device);
+  ASSERT_TRUE(result && result->family) << result.error().text();
+  const std::set<std::int64_t>& of_kernel = timed[result->family->kernels.at(0).variant.id()];
+  EXPECT_GE(of_kernel.size(), 5U);
+  for (const std::int64_t m : of_kernel) {
+    const auto next = of_kernel.upper_bound(m);
+    if (next != of_kernel.end() && *next != 4096) {
+      EXPECT_FALSE(are_neighbours(m, *next)) << m << ' ' << *next;
+    }
   }
 }
 

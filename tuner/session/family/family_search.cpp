@@ -241,19 +241,28 @@ class FamilySearch {
 
   using VariantsAtM = std::map<std::int64_t, std::vector<Variant>>;
 
-  /// Times the kernels in all classes of their intervals, where they were not, and spares in the last one. Settles the
-  /// kernels there, if that is at the power cap and they were not settled near it. False: there was nothing to do.
+  /// Times the kernels in the last class of their intervals and in those before, except beside where they were or are
+  /// timed; and spares in the last one. Settles the kernels there, if that is at the power cap and they were not
+  /// settled near it. False: there was nothing to do.
   Result<bool> measure_chosen(const Pool::Rows& rows, const std::vector<CoverInterval>& intervals) {
     VariantsAtM timed, settled;
     const auto time = [&](std::size_t index, std::int64_t m) {
       if (!pool_.measured(index).cycles.contains(m) && tried_.emplace(index, m).second)
         timed[m].push_back(pool_.variant(index));
     };
-    std::size_t of_class = 0;
+    std::size_t first_class = 0;
     for (const CoverInterval& interval : intervals) {
       const std::size_t index = rows.variants[interval.kernel];
       const std::int64_t last_m = plan_.tops[interval.last_class];
-      for (; of_class <= interval.last_class; ++of_class) time(index, plan_.tops[of_class]);
+      time(index, last_m);
+      std::int64_t timed_m = last_m;
+      for (std::size_t i = interval.last_class; i-- > first_class;) {
+        const std::int64_t m = plan_.tops[i];
+        if (are_neighbours(m, timed_m) || pool_.is_measured_beside(index, m)) continue;
+        time(index, m);
+        timed_m = m;
+      }
+      first_class = interval.last_class + 1;
       if (interval.spare) time(rows.variants[*interval.spare], last_m);
       if (!pool_.is_capped(last_m) || pool_.is_settled(index, last_m) || !settled_.emplace(index, last_m).second)
         continue;

@@ -26,10 +26,10 @@ constexpr int kWellKnown = 12;
 /// and the square of the voltage, which rises with the clock. Work is counted in rows of D.
 double slowed_by_work(std::int64_t m, double cycles) { return std::cbrt(static_cast<double>(m) / cycles); }
 
-/// Whether `known` has a M within kNear of `m`.
-bool has_near(const std::map<std::int64_t, double>& known, std::int64_t m) {
-  const auto near = known.lower_bound((m + kNear - 1) / kNear);
-  return near != known.end() && are_near(near->first, m);
+/// Whether `known` has a M that `lies_near` the other.
+bool has_near(const std::map<std::int64_t, double>& known, std::int64_t m,
+              bool (*lies_near)(std::int64_t, std::int64_t) = are_near) {
+  return std::any_of(known.begin(), known.end(), [&](const auto& one) { return lies_near(one.first, m); });
 }
 
 }  // namespace
@@ -109,6 +109,10 @@ bool Pool::is_capped(std::int64_t m) const {
 }
 
 bool Pool::is_measured_near(std::size_t index, std::int64_t m) const { return has_near(measured_[index].cycles, m); }
+
+bool Pool::is_measured_beside(std::size_t index, std::int64_t m) const {
+  return has_near(measured_[index].cycles, m, are_neighbours);
+}
 
 std::optional<Sampling> Pool::sampling(std::int64_t m) const {
   const auto first = first_capped();

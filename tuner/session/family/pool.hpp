@@ -23,6 +23,10 @@ namespace pgtune::session {
 /// What was measured tells of M within this factor.
 constexpr std::int64_t kNear = 4;
 constexpr bool are_near(std::int64_t m, std::int64_t other) { return m <= kNear * other && other <= kNear * m; }
+/// Within a tenth, costs tell cycles at one M from those at another to one percent in eight of ten cases.
+constexpr bool are_neighbours(std::int64_t m, std::int64_t other) {
+  return 10 * m <= 11 * other && 10 * other <= 11 * m;
+}
 
 class Pool {
  public:
@@ -50,7 +54,9 @@ class Pool {
   [[nodiscard]] std::optional<Sampling> sampling(std::int64_t m) const;
   /// Whether the variant was measured at a M within a factor of four.
   [[nodiscard]] bool is_measured_near(std::size_t index, std::int64_t m) const;
-  /// Whether it was settled at the cap at such a M.
+  /// Whether it was measured at a M within a tenth.
+  [[nodiscard]] bool is_measured_beside(std::size_t index, std::int64_t m) const;
+  /// Whether it was settled at the cap at a M within a factor of four.
   [[nodiscard]] bool is_settled(std::size_t index, std::int64_t m) const;
 
   /// space::sum_order(); empty where it has none.
