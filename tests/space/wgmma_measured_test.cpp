@@ -89,7 +89,7 @@ TEST(WgmmaMeasured, ALastTilesBoxEndsWhereItsRowsDo) {
   EXPECT_EQ(lines("left_last", "BM=64,BN=64,WARPGROUPS_M=1,STAGES=8,CLUSTER_N=2", 87), 12);
 }
 
-TEST(WgmmaMeasured, RowsThatFillNoTileAreSwapped) {
+TEST(WgmmaMeasured, SwappedTilesAreThoseWhoseWavesTakeLeast) {
   const auto rows_and_columns = [](std::int64_t m) {
     std::set<std::pair<std::int64_t, std::int64_t>> out;
     for (const Variant& one : preset(of(m, 4096, 4096))) {
@@ -98,16 +98,21 @@ TEST(WgmmaMeasured, RowsThatFillNoTileAreSwapped) {
     }
     return out;
   };
-  for (const auto& [m, tile] : {std::pair{1042, std::pair{192, 176}}, {3685, {192, 208}}, {8159, {128, 248}}})
+  for (const auto& [m, tile] : {std::pair{1042, std::pair{192, 176}}, {3685, {192, 208}}, {8159, {128, 248}}}) {
     EXPECT_THAT(rows_and_columns(m), ::testing::Contains(tile)) << "a multiple of 132 tiles";
-  for (const auto& [bm, bn] : rows_and_columns(1042)) {
-    const auto columns_of_waves = [&, bm = bm](std::int64_t width) {
-      const std::int64_t tiles = (4096 + bm - 1) / bm * ((1042 + width - 1) / width);
-      return (tiles + 131) / 132 * width;
-    };
-    EXPECT_GE(bm, 128);
-    EXPECT_LE(columns_of_waves(bn), columns_of_waves(bn - 8)) << bn << ": narrower tiles would take less";
+    for (const auto& [bm, bn] : rows_and_columns(m)) {
+      const auto columns_of_waves = [m = m, bm = bm](std::int64_t width) {
+        const std::int64_t tiles = (4096 + bm - 1) / bm * ((m + width - 1) / width);
+        return (tiles + 131) / 132 * width;
+      };
+      const std::int64_t narrower = bn - (bm == 192 && bn > 192 ? 16 : 8);
+      EXPECT_GE(bm, 128);
+      EXPECT_TRUE(narrower < 80 || columns_of_waves(bn) <= columns_of_waves(narrower)) << m << ": " << bm << 'x' << bn;
+    }
   }
+  EXPECT_THAT(rows_and_columns(286), ::testing::Contains(std::pair{128, 80})) << "128 tiles";
+  EXPECT_THAT(rows_and_columns(4096), ::testing::Not(::testing::Contains(std::pair{128, 248})))
+      << "five waves, as of 216";
 }
 
 TEST(WgmmaMeasured, MoreBoxesOfDAreForShortSumsAlone) {

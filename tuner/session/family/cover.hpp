@@ -26,8 +26,8 @@ struct Measured {
 template <typename Cost>
 [[nodiscard]] std::optional<double> predicted_cycles(const Measured& variant, std::int64_t m, const Cost& cost);
 
-/// At `m`: interpolated by log M between the M where it is known, and beyond the outermost the same. Precondition:
-/// something is known.
+/// The value at `m`, interpolated by log M between the M where one is known; beyond the outermost it stays.
+/// Precondition: one is known.
 [[nodiscard]] double interpolated(const std::map<std::int64_t, double>& known, std::int64_t m);
 
 /// times[kernel][class]: seconds of a launch at the class's last M; nothing where the kernel cannot serve the class.

@@ -222,8 +222,8 @@ class FamilySearch {
     return {};
   }
 
-  /// Kernels and intervals. Where an expected time decided, it is measured, and kernels are chosen again. So measured
-  /// times decide which kernels are left out. Where that takes too long, expected times count as longer in the end.
+  /// Kernels and intervals. Where an expected time decided that lies beside no measured one, it is measured, and
+  /// kernels are chosen again. Where that takes too long, such times count as longer in the end.
   Result<void> choose() {
     constexpr int kMostMeasured = 5;
     KernelChoice choice(request_, templates_, device_.info(), family_, plan_.tops, pool_);

@@ -23,7 +23,8 @@ namespace pgtune::session {
 /// What was measured tells of M within this factor.
 constexpr std::int64_t kNear = 4;
 constexpr bool are_near(std::int64_t m, std::int64_t other) { return m <= kNear * other && other <= kNear * m; }
-/// Within a tenth, costs tell cycles at one M from those at another to one percent in eight of ten cases.
+/// Between two M that lie a little more than a tenth apart, each is within 7 % of one of them: from there costs tell
+/// its cycles to one percent in eight of ten cases.
 constexpr bool are_neighbours(std::int64_t m, std::int64_t other) {
   return 10 * m <= 11 * other && 10 * other <= 11 * m;
 }
