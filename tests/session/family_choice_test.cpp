@@ -230,6 +230,34 @@ TEST(FamilySearch, PromisingAtThePowerCapIsWhatKeepsItsClock) {
   EXPECT_NE(first_at(8192), 4) << "faster, and slowed down";
 }
 
+TEST(FamilyPool, ExpectsAtTheCapWhatWasLearntOfClocks) {
+  TestFamily test;
+  const DeviceInfo device = test.search.device().device_info;
+  const space::TemplateSet templates = test.search.definition;
+  Family family;
+  family.problem = test.request.problem;
+  const auto variants = space::legal_variants(templates, family.problem, device).value().variants;
+  const auto clocks = knowing(test.search.definition, family.problem, device,
+                              [](const Variant& one) { return parameter(one, "A") == 8 ? 0.3 : 0.0; });
+  Pool pool(family, templates, device, clocks);
+  MeasuredM measured;
+  for (const Variant& variant : variants) measured.tried.push_back({variant, 10e-6, 1e9});
+  measured.settled = {{variants.front(), 12e-6, true}};
+  ASSERT_NE(parameter(variants.front(), "A"), 8);
+  pool.take(4096, measured);
+  double longest_of_others = 0, shortest_of_8 = 1;
+  for (std::size_t i = 1; i < variants.size(); ++i) {
+    const double time_s = *pool.time_s(pool.add(variants[i]), 4096);
+    if (parameter(variants[i], "A") == 8) {
+      shortest_of_8 = std::min(shortest_of_8, time_s);
+    } else {
+      longest_of_others = std::max(longest_of_others, time_s);
+    }
+  }
+  EXPECT_GT(shortest_of_8, 1.1 * longest_of_others) << "as fast in short samples, and not settled";
+  EXPECT_NEAR(*pool.time_s(pool.add(variants.front()), 4096), 12e-6, 1e-12) << "what was settled is known";
+}
+
 /// Costs name B = 3, which at the anchors is more than kClassReach slower than others.
 TEST(FamilySearch, AClassTriesTheModelsChoiceThatWasSlowElsewhere) {
   TestFamily test;
