@@ -231,15 +231,11 @@ TEST(FamilySearch, PromisingAtThePowerCapIsWhatKeepsItsClock) {
 }
 
 TEST(FamilyPool, ExpectsAtTheCapWhatWasLearntOfClocks) {
-  TestFamily test;
-  const DeviceInfo device = test.search.device().device_info;
-  const space::TemplateSet templates = test.search.definition;
-  Family family;
-  family.problem = test.request.problem;
-  const auto variants = space::legal_variants(templates, family.problem, device).value().variants;
-  const auto clocks = knowing(test.search.definition, family.problem, device,
+  const Candidates all;
+  const std::vector<Variant>& variants = all.variants;
+  const auto clocks = knowing(all.test.search.definition, all.family.problem, all.device,
                               [](const Variant& one) { return parameter(one, "A") == 8 ? 0.3 : 0.0; });
-  Pool pool(family, templates, device, clocks);
+  Pool pool(all.family, all.templates, all.device, clocks);
   MeasuredM measured;
   for (const Variant& variant : variants) measured.tried.push_back({variant, 10e-6, 1e9});
   measured.settled = {{variants.front(), 12e-6, true}};

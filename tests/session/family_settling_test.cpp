@@ -12,7 +12,6 @@
 
 #include "test_family.hpp"
 #include "tuner/session/family/pool.hpp"
-#include "tuner/space/enumerate.hpp"
 
 namespace pgtune::session {
 namespace {
@@ -160,19 +159,15 @@ TEST(FamilySearch, BesideWhereAKernelWasTimedItIsNotTimedAgain) {
 
 /// Kernels of 128 rows, at costs in proportion to M above that, and what is expected of them at M below.
 TEST(FamilyPool, ExpectsNoLessThanFewerRowsTook) {
-  TestFamily test;
-  const DeviceInfo device = test.search.device().device_info;
-  const space::TemplateSet templates = test.search.definition;
-  Family family;
-  family.problem = test.request.problem;
-  const auto variants = space::legal_variants(templates, family.problem, device).value().variants;
+  const Candidates all;
+  const std::vector<Variant>& variants = all.variants;
   std::vector<Variant> large;
   for (const Variant& variant : variants) {
     if (parameter(variant, "A") == 8) large.push_back(variant);
   }
   ASSERT_GE(large.size(), 2U);
   ASSERT_GE(variants.size(), 12U);
-  Pool pool(family, templates, device, nullptr);
+  Pool pool(all.family, all.templates, all.device, nullptr);
   const auto measured = [](const Variant& variant, double us) {
     return MeasuredM{.tried = {{variant, us * 1e-6, 1e9}}, .settled = {}};
   };

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "test_search.hpp"
 #include "tuner/session/family/family_search.hpp"
+#include "tuner/space/enumerate.hpp"
 
 namespace pgtune::session {
 
@@ -52,6 +54,20 @@ struct TestFamily {
           if (sees_progress) sees_progress(update);
         },
         search.clock(on));
+  }
+};
+
+/// What a pool of all variants of TestFamily's largest problem refers to.
+struct Candidates {
+  TestFamily test;
+  DeviceInfo device = test.search.device().device_info;
+  space::TemplateSet templates = test.search.definition;
+  Family family;
+  std::vector<Variant> variants;
+
+  Candidates() {
+    family.problem = test.request.problem;
+    variants = space::legal_variants(templates, family.problem, device).value().variants;
   }
 };
 

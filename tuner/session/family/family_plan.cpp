@@ -85,7 +85,7 @@ Result<std::vector<Variant>> promising(const space::TemplateSet& templates, cons
       add(list, expected.log_times);
       return out;
     }
-    // Clocks at the power cap differ by less than the times of so many variants do.
+    // Only these few get an expected clock: a slower variant does not make up its loss by a higher clock.
     constexpr std::size_t kMayBeFastest = 4096;
     space::VariantList shortlist;
     std::vector<double> cycles;

@@ -83,7 +83,7 @@ class Pool {
   [[nodiscard]] std::map<std::int64_t, bool>::const_iterator first_capped() const;
   /// Of the best at any M up to `m` where many were measured; 0 if there is none.
   [[nodiscard]] double least_cycles(std::int64_t m) const;
-  /// Seconds of a cycle at the power cap, in a launch of so many cycles. Precondition: is_capped(m).
+  /// Seconds of a cycle at the power cap, in a launch that takes `cycles`. Precondition: is_capped(m).
   [[nodiscard]] double capped_seconds_of_cycle(std::size_t index, std::int64_t m, double cycles);
   /// How much longer the variant's cycles are expected to last at the power cap than the median candidate's.
   [[nodiscard]] double expected_slowness(std::size_t index, std::int64_t m);
