@@ -93,6 +93,7 @@ TEST_F(LadderTest, TheWinnerIsTheBestThatIsStored) {
 
 TEST_F(LadderTest, CountersComeFromTheProfiler) {
   launch_.environment["PGTUNE_NCU"] = program("ncu", kFakeProfiler);
+  launch_.environment["PGTUNE_FAKE"] = "prepare||strict";
   const Finished text = ladder({"--counters"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_THAT(text.out, AllOf(HasSubstr("long sb"), HasSubstr(" 25.0 "), Not(HasSubstr("No counters"))));

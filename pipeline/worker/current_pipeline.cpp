@@ -59,7 +59,7 @@ CurrentPipeline::CurrentPipeline(const Tools& tools, const protocol::PipelinePre
 Result<std::unique_ptr<CurrentPipeline>> CurrentPipeline::create(const Tools& tools,
                                                                  const protocol::PipelinePrepare& request) {
   if (!request.streamed.problem.operation || !request.block.operation)
-    return fail(ErrorKind::kInternal, fmt::format("nobody said in plain numbers what {} is", request.streamed.title()));
+    return fail(ErrorKind::kInternal, fmt::format("{} came without its operation", request.streamed.title()));
   const std::int64_t needed = streamed_bytes(request.streamed);
   if (const auto available = available_memory_bytes(); available && needed > *available)
     return fail(ErrorKind::kUsage,

@@ -19,6 +19,7 @@
 //   context_lost  trial: launch_failed and a lost context; others: an error and a lost context
 //   fail          build: compile_failed; trial: launch_failed
 //   wrong         trial: wrong_result
+//   strict        prepare: a problem without its operation is an error, as it is on a GPU
 //   loose_rule    prepare: an operation's null test, in which zeros pass
 //   bad_reference prepare: a lost context, by the reference of an operation
 //   wrong_version hello: another protocol version

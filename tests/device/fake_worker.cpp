@@ -229,6 +229,8 @@ int serve(const std::string& role, const fake::RoomRole* of_room, const std::str
       reply.body = json(protocol::Hello{protocol::kProtocolVersion, role, "13.0", fake::gpu(std::stoi(number_of_gpu))});
     } else if (of_room != nullptr) {
       reply.body = of_room->answer(*request, behaviour);
+    } else if (behaviour == "strict" && !request->body.get<protocol::PrepareRequest>().problem.operation) {
+      reply.body = fail(ErrorKind::kInternal, "fake: a problem came without its operation");
     } else if (request->op == "energy") {
       const auto window = measurer.energy(request->body.get<protocol::EnergyRequest>(), behaviour);
       if (window) {

@@ -137,6 +137,7 @@ TEST_F(CountersCommand, AWorkerThatCannotPrepareSaysWhy) {
 }
 
 TEST_F(CountersCommand, InspectLaunchesTheVariantItLooksAt) {
+  launch_.environment["PGTUNE_FAKE"] = "prepare||strict";
   const Finished done = inspect({"--variant", "BM=32,BN=64", "--counters"});
   ASSERT_EQ(done.exit_code, 0) << done.err;
   EXPECT_THAT(done.out, AllOf(HasSubstr("registers"), HasSubstr("DRAM read, MB"), HasSubstr("times fake's bytes")));

@@ -246,7 +246,7 @@ Result<nlohmann::json> ConsumerRole::handle(const protocol::Request& request) {
   if (request.op != "check") return unknown_operation(request);
   return answer_to<protocol::ConsumerRequest>(request, [&](const auto& asked) -> Result<protocol::ConsumerReport> {
     if (!asked.problem.operation)
-      return fail(ErrorKind::kInternal, "nobody said in plain numbers what " + asked.problem.title() + " is");
+      return fail(ErrorKind::kInternal, asked.problem.title() + " came without its operation");
     TRY_ASSIGN(operation_,
                gpu::OperationKernels::create(driver_, *kernels_, asked.problem.operation, info_.architecture));
     auto report = check(asked);
@@ -258,7 +258,7 @@ Result<nlohmann::json> ConsumerRole::handle(const protocol::Request& request) {
 
 Result<protocol::RowsReport> ConsumerRole::check_family(const protocol::ExportedRowsRequest& request) {
   if (!request.problem.operation)
-    return fail(ErrorKind::kInternal, "nobody said in plain numbers what " + request.problem.title() + " is");
+    return fail(ErrorKind::kInternal, request.problem.title() + " came without its operation");
   TRY_ASSIGN(operation_,
              gpu::OperationKernels::create(driver_, *kernels_, request.problem.operation, info_.architecture));
   std::vector<gpu::RowsProduct> products;

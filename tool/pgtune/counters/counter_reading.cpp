@@ -10,6 +10,7 @@
 
 #include "tool/pgtune/cli/output_file.hpp"
 #include "tool/pgtune/counters/profiler.hpp"
+#include "tuner/operation/gemm_operation.hpp"
 #include "tuner/protocol/codec.hpp"
 
 namespace pgtune::tool {
@@ -93,9 +94,10 @@ class KernelsInOrder {
 
 }  // namespace
 
-Result<CounterReadings> read_counters(const std::filesystem::path& worker, const CounterRequest& request,
+Result<CounterReadings> read_counters(const std::filesystem::path& worker, CounterRequest request,
                                       const std::atomic<bool>& stop) {
   TRY_ASSIGN(const auto profiler, find_profiler());
+  TRY_ASSIGN(request.prepare.problem, operation::with_operation(std::move(request.prepare.problem)));
   const ScratchFolder folder;
   const auto requests = folder.path() / "requests";
   if (folder.path().empty() || !write_requests(requests, request))

@@ -35,7 +35,7 @@ struct CounterReadings {
 
 /// Precondition: no other worker of this process holds the GPU, as its memory may be needed. Errors (environment):
 /// there is no profiler, it may not read counters, it takes too long; the worker cannot prepare the problem.
-[[nodiscard]] Result<CounterReadings> read_counters(const std::filesystem::path& worker, const CounterRequest& request,
+[[nodiscard]] Result<CounterReadings> read_counters(const std::filesystem::path& worker, CounterRequest request,
                                                     const std::atomic<bool>& stop);
 
 }  // namespace pgtune::tool

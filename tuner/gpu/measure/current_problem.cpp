@@ -95,7 +95,7 @@ Result<std::unique_ptr<CurrentProblem>> CurrentProblem::create(const MeasuringGp
   std::unique_ptr<CurrentProblem> current(new CurrentProblem(device, request.conditions));
   const Problem& problem = request.problem;
   if (!problem.operation)
-    return fail(ErrorKind::kInternal, fmt::format("nobody said in plain numbers what {} is", problem.title()));
+    return fail(ErrorKind::kInternal, fmt::format("{} came without its operation", problem.title()));
   MemoryNeed memory = CheckedProblem::memory_of(problem);
   const MemoryNeed of_baselines = request.alone ? MemoryNeed{} : baseline_memory(problem);
   memory.copy += of_baselines.copy;
