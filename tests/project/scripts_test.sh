@@ -400,7 +400,7 @@ ci_tree() {
   stand_in cmake 'exit 0'
   stand_in python3 'mkdir -p build/axe/bin && printf "#!/bin/sh\n" >build/axe/bin/pip && chmod +x build/axe/bin/pip'  # -m venv
 }
-ci_scripts="scripts/lint scripts/figures scripts/test-bare scripts/setup tests/browser/run scripts/test-slurm scripts/test-wheel scripts/sanitize scripts/fuzz scripts/mutate"
+ci_scripts="scripts/lint scripts/figures scripts/test-bare scripts/setup tests/browser/run scripts/test-slurm scripts/test-wheel scripts/sanitize scripts/fuzz"
 ci_step() {  # SCRIPT COMMANDS
   printf '#!/bin/sh\necho "%s $*" >>ran\n%s\n' "$1" "$2" >"$tree/$1"
   chmod +x "$tree/$1"
@@ -411,7 +411,7 @@ ci_runs_every_step_and_keeps_the_screenshots() {
   expect 0 .ci/run
   local ran
   for ran in "scripts/lint " "scripts/figures --check" "scripts/test-bare " "scripts/test-slurm " "scripts/test-wheel --prebuilt" "scripts/sanitize address .*tool_test" \
-             "scripts/sanitize thread .*device_test" "scripts/fuzz --seconds 5" "scripts/mutate --touched"; do
+             "scripts/sanitize thread .*device_test" "scripts/fuzz --seconds 5"; do
     grep -qx -- "$ran.*" "$tree/ran" || fail "'$ran' did not run"
   done
   [ "$(cat "$tree/artifacts/page-screenshots/page.png")" = image ] || fail "the screenshots are not in artifacts/"
