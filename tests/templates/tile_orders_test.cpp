@@ -15,9 +15,10 @@ namespace {
 template <bool kAlongM, unsigned kGroup>
 PreparedRasterization<kAlongM, kGroup> prepared(unsigned rows, unsigned columns, int batches) {
   constexpr int kMost = 0x7fffffff;
-  const auto across = static_cast<int>(kAlongM ? columns : rows), group = static_cast<int>(kGroup);
+  const unsigned across = kAlongM ? columns : rows;
+  const unsigned in_last = across - kGroup * last_raster_group<kGroup>(across);
   return {rows, columns, batches, kMost / static_cast<int>(kAlongM ? rows : columns),
-          kMost / std::max(across % group, 1)};
+          kMost / static_cast<int>(in_last)};
 }
 
 template <bool kAlongM, unsigned kGroup>
@@ -47,6 +48,15 @@ TEST(Rasterization, GroupsVisitEachTileOnce) {
       }
     }
   }
+}
+
+TEST(Rasterization, TheLastGroupIsHalfAsWideAsTheOthersAtLeast) {
+  EXPECT_EQ(last_raster_group<4>(5), 0U) << "five";
+  EXPECT_EQ(last_raster_group<4>(6), 1U) << "four and two";
+  EXPECT_EQ(last_raster_group<4>(9), 1U) << "four and five";
+  EXPECT_EQ(last_raster_group<1>(3), 2U);
+  const TileCoord at = rasterized_tile<false, 4>(4 * 3 + 4, 9, 3, 1);
+  EXPECT_TRUE(at.row == 8 && at.column == 0) << "the fifth of the second group";
 }
 
 TEST(Rasterization, APreparedQuotientIsExact) {

@@ -9,6 +9,13 @@ struct TileCoord {
   int row, column, batch;
 };
 
+/// Returns the number of the last raster group of so many tiles. It is half as wide as the others at least, and a
+/// narrower rest joins the one before: nine rows of tiles took 6 to 14 % longer on an H200 with a last group of one.
+template <unsigned kGroup>
+__device__ __forceinline__ unsigned last_raster_group(unsigned tiles_across) {
+  return tiles_across < kGroup + kGroup / 2 ? 0 : (tiles_across + kGroup / 2) / kGroup - 1;
+}
+
 /// Returns the index-th tile of a batch: groups of kGroup tile rows are walked along N, or with kAlongM groups of
 /// kGroup tile columns along M.
 template <bool kAlongM, unsigned kGroup>
@@ -19,9 +26,10 @@ __device__ __forceinline__ TileCoord rasterized_tile(unsigned index, unsigned ro
     index -= batch * (rows * columns);
   }
   const unsigned across = kAlongM ? columns : rows, along = kAlongM ? rows : columns;
-  const unsigned group = across <= kGroup ? 0 : index / (kGroup * along);
+  const unsigned last = last_raster_group<kGroup>(across), quotient = last == 0 ? 0 : index / (kGroup * along);
+  const unsigned group = quotient < last ? quotient : last;
   index -= group * kGroup * along;
-  const unsigned left = across - group * kGroup, width = left < kGroup ? left : kGroup, step = index / width;
+  const unsigned width = group < last ? kGroup : across - last * kGroup, step = index / width;
   const int a = static_cast<int>(group * kGroup + index - step * width), b = static_cast<int>(step);
   return kAlongM ? TileCoord{b, a, static_cast<int>(batch)} : TileCoord{a, b, static_cast<int>(batch)};
 }
@@ -41,7 +49,7 @@ struct PreparedRasterization {
   unsigned rows, columns;
   int batches;
   int along_inverse;  ///< (2^31 - 1) / tiles along a group
-  int last_inverse;   ///< (2^31 - 1) / tiles across the last group, where those are fewer than kGroup
+  int last_inverse;   ///< (2^31 - 1) / tiles across the last group
 
   __device__ __forceinline__ TileCoord tile(unsigned index) const {
     unsigned batch = 0;
@@ -50,10 +58,12 @@ struct PreparedRasterization {
       index -= batch * (rows * columns);
     }
     const unsigned across = kAlongM ? columns : rows, along = kAlongM ? rows : columns;
-    const unsigned group = across <= kGroup ? 0 : quotient_by_inverse(index / kGroup, along, along_inverse);
+    const unsigned last = last_raster_group<kGroup>(across);
+    const unsigned quotient = last == 0 ? 0 : quotient_by_inverse(index / kGroup, along, along_inverse);
+    const unsigned group = quotient < last ? quotient : last;
     index -= group * kGroup * along;
-    const unsigned left = across - group * kGroup, width = left < kGroup ? left : kGroup;
-    const unsigned step = left < kGroup ? quotient_by_inverse(index, left, last_inverse) : index / kGroup;
+    const unsigned width = group < last ? kGroup : across - last * kGroup;
+    const unsigned step = width == kGroup ? index / kGroup : quotient_by_inverse(index, width, last_inverse);
     const int a = static_cast<int>(group * kGroup + index - step * width), b = static_cast<int>(step);
     return kAlongM ? TileCoord{b, a, static_cast<int>(batch)} : TileCoord{a, b, static_cast<int>(batch)};
   }
