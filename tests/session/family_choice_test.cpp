@@ -102,6 +102,19 @@ TEST(FamilyRows, AtTheCapTheClockFallsWithTheCubeRootOfTheWorkOfACycle) {
   EXPECT_THAT(both.rows({512}, false), ElementsAre(ElementsAre(near(2000)), testing::_)) << "no clock is higher";
 }
 
+TEST(FamilyRows, ASettledSampleBesideAMTellsAll) {
+  TwoCandidates both(1024);
+  both.pool.take(256, {{both.tried(both.one, 10), both.tried(both.two, 10)},
+                       {{both.one, 12e-6, true}, {both.two, 14.4e-6, true}}});
+  both.pool.take(341, {{both.tried(both.two, 10)}, {}});
+  both.pool.take(342, {{both.tried(both.two, 10)}, {}});
+  EXPECT_TRUE(both.pool.is_settled(1, 341));
+  EXPECT_FALSE(both.pool.is_settled(1, 342)) << "more than a third away";
+  const auto of_two = both.rows({341, 342}, false).at(1);
+  EXPECT_NEAR(of_two.at(0), 14.4 * std::cbrt(341.0 / 256), 1e-6);
+  EXPECT_NEAR(of_two.at(1), 13.2 * std::sqrt(14.4 / 13.2) * std::cbrt(342.0 / 256), 1e-6);
+}
+
 TEST(FamilyRows, OneThatTheCapDoesNotSlowIsSettledToo) {
   TwoCandidates both(256);
   both.pool.take(
@@ -181,6 +194,8 @@ TEST(FamilySearch, PromisingVariantsOfAClassAreOfDifferentKinds) {
       space::CostModel{{}, space::Expression::parse("100 * A + (B == 3 ? 0 : B)").value()};  // A decides
   test.search.definition.kernels[0].block[0] = space::Expression::parse("A == 2 ? 32 : 32 * A").value();
   test.search.definition.kernels[0].dynamic_smem_bytes = space::Expression::parse("A == 2 ? 1024 : 512").value();
+  test.search.definition.kernels[0].grid = {space::Expression::parse("2").value()};
+  test.search.definition.kernels[0].cluster = {space::Expression::parse("B == 2 ? 2 : 1").value()};
   const DeviceInfo device = test.search.device().device_info;
   const auto promise = [&](auto& of, std::size_t most) {
     std::vector<std::pair<std::int64_t, std::int64_t>> out;
@@ -192,9 +207,10 @@ TEST(FamilySearch, PromisingVariantsOfAClassAreOfDifferentKinds) {
   };
   using testing::Pair;
   EXPECT_THAT(promise(promising, 3), ElementsAre(Pair(3, 3), Pair(3, 1), Pair(3, 2)));
-  EXPECT_THAT(promise(promising_kinds, 3), ElementsAre(Pair(3, 3), Pair(4, 3), Pair(5, 3)));
+  EXPECT_THAT(promise(promising_kinds, 3), ElementsAre(Pair(3, 3), Pair(3, 2), Pair(4, 3)));
   test.request.problem.m = 64;
-  EXPECT_THAT(promise(promising_kinds, 2), ElementsAre(Pair(1, 3), Pair(2, 3))) << "shared memory tells them apart";
+  EXPECT_THAT(promise(promising_kinds, 4), ElementsAre(Pair(1, 3), Pair(1, 2), Pair(2, 3), Pair(2, 2)))
+      << "shared memory tells them apart";
 }
 
 /// A predictor that knows each variant of a problem by `log_time`.

@@ -25,10 +25,10 @@ space::VariantFacts same(std::int64_t /*m*/) { return {true, 1, 100}; }
 
 TEST(ClassTops, WhereNothingChangesTheyAreAGrid) {
   const auto grid = tops(5, 16384, same);
-  EXPECT_EQ(grid.size(), 8U + 12U + 64U + 32U + 32U);
-  EXPECT_THAT(std::vector(grid.begin(), grid.begin() + 10), ElementsAre(8, 16, 24, 32, 40, 48, 56, 64, 80, 96));
+  EXPECT_EQ(grid.size(), 32U + 16U + 56U + 32U + 32U);
+  EXPECT_THAT(std::vector(grid.begin(), grid.begin() + 10), ElementsAre(8, 16, 24, 32, 40, 48, 56, 64, 72, 80));
   EXPECT_THAT(std::vector(grid.end() - 3, grid.end()), ElementsAre(15872, 16128, 16384));
-  EXPECT_THAT(tops(300, 400, same), ElementsAre(320, 352, 384, 400));
+  EXPECT_THAT(tops(300, 400, same), ElementsAre(304, 320, 336, 352, 368, 384, 400));
   EXPECT_THAT(tops(1, 12, same), ElementsAre(1, 2, 4, 8, 12));
   EXPECT_THAT(tops(7, 7, same), ElementsAre(7));
 }
@@ -37,7 +37,7 @@ TEST(ClassTops, AreAlsoWhereTilesEnd) {
   const auto tiles_of_100 = [](std::int64_t m) {
     return space::VariantFacts{true, 1, 1000.0 * static_cast<double>(ceil_div(m, 100))};
   };
-  EXPECT_THAT(tops(260, 520, tiles_of_100), ElementsAre(288, 300, 320, 352, 384, 400, 416, 448, 480, 500, 512, 520));
+  EXPECT_THAT(tops(360, 520, tiles_of_100), ElementsAre(368, 384, 400, 416, 432, 448, 464, 480, 496, 500, 512, 520));
 }
 
 TEST(ClassTops, AreAlsoWhereLegalityOrBuildChanges) {
@@ -60,6 +60,13 @@ TEST(Anchors, SpanTheRange) {
   EXPECT_THAT(anchors(1, 12), ElementsAre(1, 12)) << "12 is half again as much as 8";
   EXPECT_THAT(anchors(1, 13), ElementsAre(1, 8, 13));
   EXPECT_THAT(anchors(1024, 100'000), ElementsAre(1024, 2048, 8192, 32768, 100'000));
+}
+
+TEST(SettledLadder, GoesDownByAThirdToTheFirstThatMeetsTheCap) {
+  const std::vector<std::int64_t> tops{64, 128, 192, 256, 320, 512, 600, 900};
+  EXPECT_THAT(settled_ladder(tops, [](std::int64_t m) { return m > 128; }), ElementsAre(7, 6, 4, 2));
+  EXPECT_THAT(settled_ladder(tops, [](std::int64_t /*m*/) { return false; }), ElementsAre());
+  EXPECT_THAT(settled_ladder({1, 2}, [](std::int64_t /*m*/) { return true; }), ElementsAre(1, 0));
 }
 
 TEST(Probes, AreDrawnFromWhatWasNotUsed) {

@@ -88,7 +88,7 @@ TEST_F(FamilyCommand, AListHasRangesAndShapesWhichShareATotal) {
     return std::pair{text, result.err};
   };
   EXPECT_EQ(planned("1h").first, "16 8, 24 8, 64 -1, ") << "the heaviest first, shapes last";
-  EXPECT_EQ(planned("150s").first, "16 6, 24 2, 64 -1, ") << "as many probes as their shares pay for";
+  EXPECT_EQ(planned("150s").first, "16 7, 24 2, 64 -1, ") << "as many probes as their shares pay for";
   const auto [text, errors] = planned("20s");
   EXPECT_EQ(text, "64 -1, ");
   EXPECT_THAT(errors, HasSubstr("1..24x256x256 f32 nn: left out, as its "));

@@ -3,6 +3,7 @@
 // JSON into this; the worker executes it and never learns which template it came from.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -33,7 +34,7 @@ inline constexpr std::size_t kMaxBuffers = 16;
 
 struct Dim3 {
   std::int64_t x = 1, y = 1, z = 1;
-  friend bool operator==(const Dim3&, const Dim3&) = default;
+  friend auto operator<=>(const Dim3&, const Dim3&) = default;
   [[nodiscard]] std::int64_t count() const { return x * y * z; }
 };
 

@@ -18,9 +18,8 @@ std::int64_t step_at(std::int64_t m) {
   constexpr std::int64_t kCoarseUpTo = 4096;
   if (m <= 2) return 1;
   if (m <= 8) return m <= 4 ? 2 : 4;
-  if (m <= 64) return 8;
-  if (m <= 256) return 16;
-  if (m <= 512) return 32;
+  if (m <= 256) return 8;
+  if (m <= 512) return 16;
   std::int64_t step = kCoarseStep;
   for (std::int64_t end = kCoarseUpTo; m > end; end *= 2) step *= 2;
   return step;
@@ -88,6 +87,15 @@ std::vector<std::int64_t> anchors(std::int64_t first, std::int64_t last) {
   for (const std::int64_t m : kAnchors) add(m);
   for (std::int64_t m = kFurther * kAnchors.back(); m < last; m *= kFurther) add(m);
   if (last != first) out.push_back(last);
+  return out;
+}
+
+std::vector<std::size_t> settled_ladder(const std::vector<std::int64_t>& tops,
+                                        const std::function<bool(std::int64_t m)>& meets_cap) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = tops.size(); i-- > 0 && meets_cap(tops[i]);) {
+    if (out.empty() || 3 * tops[i] <= 2 * tops[out.back()]) out.push_back(i);
+  }
   return out;
 }
 

@@ -16,9 +16,9 @@ namespace pgtune::session {
 /// Facts of the same variants at any M of a range.
 using FactsAt = std::function<std::vector<space::VariantFacts>(std::int64_t m)>;
 
-/// The last M of each class of first..last, ascending. A class ends at 1, 2, 4, multiples of 8 up to 64, of 16 up to
-/// 256, of 32 up to 512, of 64 up to 4096 and of twice as many for each octave above: where tiles end that none of the
-/// given variants has. It also ends where a variant's legality or build changes from one M to the next, or its cost by
+/// The last M of each class of first..last, ascending. A class ends at 1, 2, 4, multiples of 8 up to 256, of 16 up to
+/// 512, of 64 up to 4096 and of twice as many for each octave above: where tiles end that none of the given variants
+/// has. It also ends where a variant's legality or build changes from one M to the next, or its cost by
 /// more than kSameCost. Between the M that are looked at first, which are multiples of 8, from 512 on of 64, and their
 /// successors, facts are taken to change in one direction.
 [[nodiscard]] std::vector<std::int64_t> class_tops(std::int64_t first, std::int64_t last, const FactsAt& facts);
@@ -27,6 +27,11 @@ inline constexpr double kSameCost = 0.01;
 /// Where many variants are measured: first, last, and between them those of 1, 8, 64, 256, 512, 1024, 2048, 8192, and
 /// four times as much each, that are not within half again of either.
 [[nodiscard]] std::vector<std::int64_t> anchors(std::int64_t first, std::int64_t last);
+
+/// Where kernels get settled samples before any is chosen: indices of `tops`, of the last and, going down, of each that
+/// is a third less than the one before, as long as the power cap is met.
+[[nodiscard]] std::vector<std::size_t> settled_ladder(const std::vector<std::int64_t>& tops,
+                                                      const std::function<bool(std::int64_t m)>& meets_cap);
 
 /// `count` M of first..last in the order in which they are drawn, or fewer if there are not as many. None is in `used`,
 /// which ascends. Each is log-uniform. No two lie in the same one of 2^n >= `count` equal parts of the logarithmic

@@ -112,14 +112,14 @@ Result<std::vector<Variant>> promising_kinds(const space::TemplateSet& templates
                                              const VariantFilter& admits, std::size_t most) {
   constexpr std::size_t kConsidered = 192;
   TRY_ASSIGN(const auto found, promising(templates, problem, device, options, admits, kConsidered));
-  std::set<std::tuple<std::string, std::int64_t, std::int64_t>> kinds;
+  std::set<std::tuple<std::string, std::int64_t, Dim3, std::int64_t>> kinds;
   std::map<std::string, std::size_t> taken;  // of each template
   std::vector<Variant> out;
   for (const Variant& variant : found) {
     if (taken[variant.template_name] == most) continue;
     TRY_ASSIGN(const auto plan, space::make_launch_plan(templates.of(variant), variant, problem, device));
     const KernelLaunch& kernel = plan.kernels.back();
-    if (!kinds.emplace(kernel.symbol, kernel.block.count(), kernel.dynamic_smem_bytes).second) continue;
+    if (!kinds.emplace(kernel.symbol, kernel.block.count(), kernel.cluster, kernel.dynamic_smem_bytes).second) continue;
     out.push_back(variant);
     ++taken[variant.template_name];
   }
@@ -174,17 +174,21 @@ Result<ExpectedClasses> expect_classes(const FamilyRequest& request, const space
 
 ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& plan, const SessionOptions& options,
                                std::size_t compile_workers) {
-  // Of an H200 with 16 cores: means over 1..8192x4096x14336.
-  constexpr double kAnchor_s = 3.5, kBuild_s = 2, kTrial_s = 0.065, kClass_s = 0.85, kSettled_s = 0.6;
+  // Of an H200 with 16 cores: means over eight weights, 1..8192.
+  constexpr double kAnchor_s = 2, kBuild_s = 2, kTrial_s = 0.042, kLaterTimes_s = 0.13, kVisit_s = 1.3, kSettled_s = 1;
   constexpr double kSettledRounds_s = 14, kShortRounds_s = 2.5;  // of a probe, with its preparation
   const auto workers = static_cast<double>(std::max<std::size_t>(compile_workers, 1));
   const auto explored = static_cast<double>(kExplored);
   const double anchor_s = kAnchor_s + explored * std::max(kTrial_s, kBuild_s / workers);
-  const bool meets_cap = expected_search(request.problem, options, compile_workers).sampling == Sampling::kSettled;
-  const auto settled = static_cast<double>(meets_cap ? kSettledAt * (request.kernels + kSettledToSpare) : 0);
+  constexpr double kClass_s = static_cast<double>(kPromising + kTriedOfClass) * kTrial_s + kLaterTimes_s;
+  const Family family = family_of(request, options);
+  const auto ladder = settled_ladder(plan.tops, [&](std::int64_t m) {
+    return expected_search(family.at(m), options, compile_workers).sampling == Sampling::kSettled;
+  });
   ExpectedFamily expected;
   expected.kernels_s = static_cast<double>(plan.anchors.size()) * anchor_s +
-                       static_cast<double>(plan.tops.size()) * kClass_s + settled * kSettled_s;
+                       static_cast<double>(plan.tops.size()) * kClass_s +
+                       static_cast<double>(ladder.size()) * (kVisit_s + kSettledOfM * kSettled_s);
   if (request.one_order) {
     const auto every_m = static_cast<double>(request.problem.m - request.first_m + 1);
     expected.kernels_s += std::min(kComparing_s, 2 * kComparison_s * every_m);

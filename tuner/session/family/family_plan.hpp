@@ -15,6 +15,9 @@
 namespace pgtune::session {
 
 inline constexpr std::int64_t kExplored = 24;  ///< variants tried at an anchor
+/// Tried in a class: kinds of launch that the model expects to be fastest, and variants by their times at other M.
+inline constexpr std::size_t kPromising = 8, kTriedOfClass = 5;
+inline constexpr std::size_t kSettledOfM = 5;  ///< kernels that are settled at one M before any is chosen
 /// Seconds of each probe's plain search, where the user limits nothing: enough for some forty variants, after which
 /// searches on tables lose 0.0 % in the median, and 2.3 in the 90th percentile where the model knows nothing of the
 /// type (docs/results/strategies.csv).
@@ -40,10 +43,6 @@ using VariantFilter = std::function<bool(const Variant& variant, const Problem& 
 struct FamilyPlan {
   std::vector<std::int64_t> anchors, tops;  ///< ascending; tops are the last M of each class
 };
-
-/// Settled beyond as many as there may be kernels.
-inline constexpr std::size_t kSettledToSpare = 4;
-inline constexpr std::size_t kSettledAt = 3;  ///< M
 
 /// Anchors; and classes, between two anchors by the variants that are expected to be fastest at one of them: by the
 /// options' predictor, or without one by the costs of each template. Errors: an expression of a template that fails.
@@ -78,9 +77,9 @@ struct ExpectedFamily {
                                                      const DeviceInfo& device, const SessionOptions& options,
                                                      const VariantFilter& admits, std::size_t most);
 
-/// The same, but of each template the best one of up to `most` kinds. A kind has the same number of threads and bytes
-/// of shared memory; its variants differ mostly in the order of their tiles. Errors: also a launch that cannot be
-/// planned.
+/// The same, but of each template the best one of up to `most` kinds. A kind has the same number of threads, cluster
+/// and bytes of shared memory; its variants differ mostly in the order of their tiles. Errors: also a launch that
+/// cannot be planned.
 [[nodiscard]] Result<std::vector<Variant>> promising_kinds(const space::TemplateSet& templates, const Problem& problem,
                                                            const DeviceInfo& device, const SessionOptions& options,
                                                            const VariantFilter& admits, std::size_t most);

@@ -30,9 +30,7 @@
 namespace pgtune::session {
 namespace {
 
-constexpr double kPoolReach = 0.10;    ///< a variant that is this near the best of an anchor is a candidate everywhere
-constexpr std::size_t kPromising = 3;  ///< of each class, kinds of launch that the model expects to be fastest
-constexpr std::size_t kTriedOfClass = 5;
+constexpr double kPoolReach = 0.10;   ///< a variant that is this near the best of an anchor is a candidate everywhere
 constexpr double kClassReach = 0.08;  ///< what is predicted to be this near the best of a class is tried there
 
 StoreKey key_of(const FamilyRequest& request, const space::TemplateSet& templates, const DeviceInfo& device,
@@ -159,6 +157,19 @@ class FamilySearch {
     return {};
   }
 
+  /// The variants of at most so many of these expected times and indices, shortest first, without those that are far
+  /// from the shortest. Each variant once.
+  [[nodiscard]] std::vector<Variant> near_the_best(std::vector<std::pair<double, std::size_t>> expected,
+                                                   std::size_t most) const {
+    std::sort(expected.begin(), expected.end());
+    std::vector<Variant> out;
+    for (const auto& [time_s, i] : expected) {
+      if (out.size() == most || time_s > (1 + kClassReach) * expected.front().first) break;
+      if (std::find(out.begin(), out.end(), pool_.variant(i)) == out.end()) out.push_back(pool_.variant(i));
+    }
+    return out;
+  }
+
   /// What is worth trying at the last M of a class: what is predicted to be near the best, from where it was measured,
   /// and the model's choice.
   std::vector<Variant> worth_trying(std::int64_t m) {
@@ -167,12 +178,7 @@ class FamilySearch {
       if (!pool_.may_serve(i, m) || !pool_.is_expected(i, m)) continue;
       if (const auto time_s = pool_.time_s(i, m)) predicted.emplace_back(*time_s, i);
     }
-    std::sort(predicted.begin(), predicted.end());
-    std::vector<Variant> out;
-    for (const auto& [time_s, i] : predicted) {
-      if (out.size() == kTriedOfClass || time_s > (1 + kClassReach) * predicted.front().first) break;
-      out.push_back(pool_.variant(i));
-    }
+    std::vector<Variant> out = near_the_best(std::move(predicted), kTriedOfClass);
     for (const std::size_t i : promising_[m]) {
       if (pool_.may_serve(i, m) && std::find(out.begin(), out.end(), pool_.variant(i)) == out.end())
         out.push_back(pool_.variant(i));
@@ -194,36 +200,33 @@ class FamilySearch {
     return {};
   }
 
-  /// At the power cap cycles are not all: the kernels that would be chosen get settled samples at some M.
+  /// At the power cap cycles are not all: of the kernels that would be chosen, those that are near the best at a M get
+  /// settled samples there, at some M.
   Result<void> settle_kernels() {
-    std::vector<std::int64_t> capped;
-    for (const std::int64_t m : plan_.anchors) {
-      if (pool_.is_capped(m)) capped.push_back(m);
-    }
-    if (stop_ || capped.empty()) return {};
+    const std::vector<std::size_t> ladder =
+        settled_ladder(plan_.tops, [this](std::int64_t m) { return pool_.is_capped(m); });
+    if (stop_ || ladder.empty()) return {};
     const Pool::Rows rows = pool_.rows(plan_.tops, false);
-    const auto chosen =
-        choose_kernels(rows.times, class_weights(family_.first_m, plan_.tops), request_.kernels + kSettledToSpare);
-    std::set<std::int64_t> at{capped.front(), capped[capped.size() / 2], capped.back()};
-    static_assert(kSettledAt == 3);
-    part_ = "settled samples of kernels";
-    for (const std::int64_t m : at) {
+    const auto chosen = choose_kernels(rows.times, class_weights(family_.first_m, plan_.tops), request_.kernels);
+    std::size_t number = 0;
+    for (const std::size_t of_class : ladder) {
       if (stop_) return {};
-      std::vector<Variant> variants;
+      part_ = fmt::format("settled samples of kernels, {} of {}", ++number, ladder.size());
+      std::vector<std::pair<double, std::size_t>> expected;
       for (const std::size_t row : chosen) {
-        const std::size_t i = rows.variants[row];
-        if (pool_.may_serve(i, m) && std::find(variants.begin(), variants.end(), pool_.variant(i)) == variants.end())
-          variants.push_back(pool_.variant(i));
+        if (const auto time_s = rows.times[row][of_class]) expected.emplace_back(*time_s, rows.variants[row]);
       }
+      const std::vector<Variant> variants = near_the_best(std::move(expected), kSettledOfM);
       if (variants.empty()) continue;
+      const std::int64_t m = plan_.tops[of_class];
       TRY_ASSIGN(const auto measured, measurements_.settle(m, variants));
       pool_.take(m, measured);
     }
     return {};
   }
 
-  /// Kernels and intervals. Where an expected time decided that lies beside no measured one, it is measured, and
-  /// kernels are chosen again. Where that takes too long, such times count as longer in the end.
+  /// Kernels and intervals. Where an expected time decided, it is measured, and kernels are chosen again. Where that
+  /// takes too long, such times count as longer in the end.
   Result<void> choose() {
     constexpr int kMostMeasured = 5;
     KernelChoice choice(request_, templates_, device_.info(), family_, plan_.tops, pool_);
@@ -241,34 +244,28 @@ class FamilySearch {
 
   using VariantsAtM = std::map<std::int64_t, std::vector<Variant>>;
 
-  /// Times the kernels in the last class of their intervals and in those before, except beside where they were or are
-  /// timed; and spares in the last one. Settles the kernels there, if that is at the power cap and they were not
-  /// settled near it. False: there was nothing to do.
+  /// Times the kernels in all classes of their intervals, where they were not, and spares in the last one. Settles the
+  /// kernels where the power cap is met and they were not settled beside that. False: there was nothing to do.
   Result<bool> measure_chosen(const Pool::Rows& rows, const std::vector<CoverInterval>& intervals) {
     VariantsAtM timed, settled;
     const auto time = [&](std::size_t index, std::int64_t m) {
       if (!pool_.measured(index).cycles.contains(m) && tried_.emplace(index, m).second)
         timed[m].push_back(pool_.variant(index));
     };
+    const auto settle = [&](std::size_t index, std::int64_t m) {
+      if (!pool_.is_capped(m) || pool_.is_settled(index, m)) return;
+      const std::int64_t at = settled_at(index, m, settled);
+      if (settled_.emplace(index, at).second) settled[at].push_back(pool_.variant(index));
+    };
     std::size_t first_class = 0;
     for (const CoverInterval& interval : intervals) {
       const std::size_t index = rows.variants[interval.kernel];
-      const std::int64_t last_m = plan_.tops[interval.last_class];
-      time(index, last_m);
-      std::int64_t timed_m = last_m;
-      for (std::size_t i = interval.last_class; i-- > first_class;) {
-        const std::int64_t m = plan_.tops[i];
-        if (are_neighbours(m, timed_m) || pool_.is_measured_beside(index, m)) continue;
-        time(index, m);
-        timed_m = m;
+      for (std::size_t i = interval.last_class + 1; i-- > first_class;) {
+        time(index, plan_.tops[i]);
+        settle(index, plan_.tops[i]);
       }
       first_class = interval.last_class + 1;
-      if (interval.spare) time(rows.variants[*interval.spare], last_m);
-      if (!pool_.is_capped(last_m) || pool_.is_settled(index, last_m) || !settled_.emplace(index, last_m).second)
-        continue;
-      std::vector<Variant>& beside = settled[settled_at(index, last_m, settled)];
-      if (std::find(beside.begin(), beside.end(), pool_.variant(index)) == beside.end())
-        beside.push_back(pool_.variant(index));
+      if (interval.spare) time(rows.variants[*interval.spare], plan_.tops[interval.last_class]);
     }
     const std::size_t number = timed.size() + settled.size();
     TRY(measure_at(timed, 0, number, &FamilyMeasurements::screen));
@@ -276,7 +273,7 @@ class FamilySearch {
     return number > 0;
   }
 
-  /// Where a variant is settled for the sake of `m`: at the nearest M near there where others are, if it can be. Alone
+  /// Where a variant is settled for the sake of `m`: at the nearest M beside it where others are, if it can be. Alone
   /// it takes twice as long, because the clock has to stand still first.
   std::int64_t settled_at(std::size_t index, std::int64_t m, const VariantsAtM& others) {
     std::optional<std::int64_t> nearest;
@@ -284,7 +281,7 @@ class FamilySearch {
       return static_cast<double>(std::max(m, there)) / static_cast<double>(std::min(m, there));
     };
     for (const auto& [there, variants] : others) {
-      if (!are_near(there, m) || !pool_.is_capped(there) || !pool_.may_serve(index, there)) continue;
+      if (!are_beside(there, m) || !pool_.is_capped(there) || !pool_.may_serve(index, there)) continue;
       if (!nearest || distance(there) < distance(*nearest)) nearest = there;
     }
     return nearest.value_or(m);

@@ -35,8 +35,9 @@ Result<KernelChoice::Chosen> KernelChoice::choose(bool doubts) {
 void KernelChoice::distrust_expected(Pool::Rows& rows) const {
   constexpr double kLonger = 1.25;
   for (std::size_t row = 0; row < rows.times.size(); ++row) {
+    const auto& known = pool_.measured(rows.variants[row]).cycles;
     for (std::size_t i = 0; i < tops_.size(); ++i) {
-      if (rows.times[row][i] && !pool_.is_measured_beside(rows.variants[row], tops_[i])) *rows.times[row][i] *= kLonger;
+      if (rows.times[row][i] && !known.contains(tops_[i])) *rows.times[row][i] *= kLonger;
     }
   }
 }

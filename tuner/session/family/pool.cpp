@@ -17,7 +17,7 @@ namespace {
 constexpr double kSlowedByCap = 0.03;
 /// A factor on times predicted from farther away: kernels that were measured nearby come first.
 constexpr double kFarAway = 1.25;
-/// A factor on times at the power cap of variants that were not settled near there.
+/// A factor on times at the power cap of variants that were not settled beside there.
 constexpr double kUnsettled = 1.05;
 /// With as many variants measured at a M, the best of them is near the best of all.
 constexpr int kWellKnown = 12;
@@ -28,7 +28,7 @@ double slowed_by_work(std::int64_t m, double cycles) { return std::cbrt(static_c
 
 /// Whether `known` has a M that `lies_near` the other.
 bool has_near(const std::map<std::int64_t, double>& known, std::int64_t m,
-              bool (*lies_near)(std::int64_t, std::int64_t) = are_near) {
+              bool (*lies_near)(std::int64_t, std::int64_t)) {
   return std::any_of(known.begin(), known.end(), [&](const auto& one) { return lies_near(one.first, m); });
 }
 
@@ -108,10 +108,8 @@ bool Pool::is_capped(std::int64_t m) const {
   return real(m) * real(m) >= real(std::prev(first)->first) * real(first->first);
 }
 
-bool Pool::is_measured_near(std::size_t index, std::int64_t m) const { return has_near(measured_[index].cycles, m); }
-
-bool Pool::is_measured_beside(std::size_t index, std::int64_t m) const {
-  return has_near(measured_[index].cycles, m, are_neighbours);
+bool Pool::is_measured_near(std::size_t index, std::int64_t m) const {
+  return has_near(measured_[index].cycles, m, are_near);
 }
 
 std::optional<Sampling> Pool::sampling(std::int64_t m) const {
@@ -122,7 +120,7 @@ std::optional<Sampling> Pool::sampling(std::int64_t m) const {
 }
 
 bool Pool::is_settled(std::size_t index, std::int64_t m) const {
-  return has_near(measured_[index].seconds_of_cycle, m);
+  return has_near(measured_[index].seconds_of_cycle, m, are_beside);
 }
 
 double Pool::least_cycles(std::int64_t m) const {
@@ -168,11 +166,13 @@ double Pool::capped_seconds_of_cycle(std::size_t index, std::int64_t m, double c
   if (const auto known = own.seconds_of_cycle.find(m); known != own.seconds_of_cycle.end()) return known->second;
   std::map<std::int64_t, double> usual;
   for (const auto& [where, sum] : usual_) usual[where] = sum.first / sum.second;
-  // What is expected of the variant counts as much as one of its settled samples, each of which is off by 2 to 3 %.
-  double log_slowness = std::log(expected_slowness(index, m));
-  for (const auto& [where, seconds] : own.seconds_of_cycle)
-    log_slowness += std::log(seconds / slowed_by_work(where, own.cycles.at(where)) / interpolated(usual, where));
-  const double slowness = std::exp(log_slowness / static_cast<double>(1 + own.seconds_of_cycle.size()));
+  // What is expected of the variant counts as much as one of its settled samples, unless some lie beside.
+  std::vector<double> all{expected_slowness(index, m)}, beside;
+  for (const auto& [where, seconds] : own.seconds_of_cycle) {
+    all.push_back(seconds / slowed_by_work(where, own.cycles.at(where)) / interpolated(usual, where));
+    if (are_beside(where, m)) beside.push_back(all.back());
+  }
+  const double slowness = stats::geometric_mean(beside.empty() ? all : beside);
   return std::max(interpolated(usual, m) * slowness * slowed_by_work(m, cycles), 1 / highest_clock_hz_);
 }
 
