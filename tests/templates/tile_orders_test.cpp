@@ -38,10 +38,12 @@ void expect_each_tile_once(unsigned rows, unsigned columns, int batches) {
 }
 
 TEST(Rasterization, GroupsVisitEachTileOnce) {
-  for (const unsigned rows : {1U, 7U, 8U, 9U, 33U}) {
-    for (const unsigned columns : {1U, 5U, 16U}) {
+  for (const unsigned rows : {1U, 7U, 8U, 9U, 14U, 22U, 33U}) {
+    for (const unsigned columns : {1U, 5U, 16U, 26U}) {
       for (const int batches : {1, 3}) {
         expect_each_tile_once<false, 1>(rows, columns, batches);
+        expect_each_tile_once<false, 2>(rows, columns, batches);
+        expect_each_tile_once<false, 4>(rows, columns, batches);
         expect_each_tile_once<false, 8>(rows, columns, batches);
         expect_each_tile_once<true, 8>(rows, columns, batches);
         expect_each_tile_once<true, 16>(rows, columns, batches);
