@@ -33,8 +33,9 @@ struct CounterReadings {
   std::string algorithm;                   ///< the baseline's, with its library: "cuBLASLt 13.1.0: algorithm 66, ..."
 };
 
-/// Precondition: no other worker of this process holds the GPU, as its memory may be needed. Errors (environment):
-/// there is no profiler, it may not read counters, it takes too long; the worker cannot prepare the problem.
+/// The worker gets the problem with its operation. Precondition: no other worker of this process holds the GPU, as its
+/// memory may be needed. Errors (environment): there is no profiler, it may not read counters, it takes too long; the
+/// worker cannot prepare the problem. Also those of operation::with_operation().
 [[nodiscard]] Result<CounterReadings> read_counters(const std::filesystem::path& worker, CounterRequest request,
                                                     const std::atomic<bool>& stop);
 

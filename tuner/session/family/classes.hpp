@@ -29,7 +29,7 @@ inline constexpr double kSameCost = 0.01;
 [[nodiscard]] std::vector<std::int64_t> anchors(std::int64_t first, std::int64_t last);
 
 /// Where kernels get settled samples before any is chosen: indices of `tops`, of the last and, going down, of each that
-/// is a third less than the one before, as long as the power cap is met.
+/// is at most two thirds of the one before, as long as the power cap is met.
 [[nodiscard]] std::vector<std::size_t> settled_ladder(const std::vector<std::int64_t>& tops,
                                                       const std::function<bool(std::int64_t m)>& meets_cap);
 

@@ -174,7 +174,9 @@ Result<ExpectedClasses> expect_classes(const FamilyRequest& request, const space
 
 ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& plan, const SessionOptions& options,
                                std::size_t compile_workers) {
-  // Of an H200 with 16 cores: means over eight weights, 1..8192.
+  // Of an H200 with 16 cores: means over eight weights, 1..8192. kLaterTimes_s is a class's share of times that are
+  // taken after all classes, kVisit_s what it takes until the clock stands still at a M. Later settled samples are left
+  // out: rungs of the ladder with fewer than kSettledOfM kernels make up for them.
   constexpr double kAnchor_s = 2, kBuild_s = 2, kTrial_s = 0.042, kLaterTimes_s = 0.13, kVisit_s = 1.3, kSettled_s = 1;
   constexpr double kSettledRounds_s = 14, kShortRounds_s = 2.5;  // of a probe, with its preparation
   const auto workers = static_cast<double>(std::max<std::size_t>(compile_workers, 1));

@@ -157,15 +157,15 @@ class FamilySearch {
     return {};
   }
 
-  /// The variants of at most so many of these expected times and indices, shortest first, without those that are far
-  /// from the shortest. Each variant once.
+  /// The variants of these expected times and indices, fastest first: at most so many, and none that is far from the
+  /// fastest.
   [[nodiscard]] std::vector<Variant> near_the_best(std::vector<std::pair<double, std::size_t>> expected,
                                                    std::size_t most) const {
     std::sort(expected.begin(), expected.end());
     std::vector<Variant> out;
     for (const auto& [time_s, i] : expected) {
       if (out.size() == most || time_s > (1 + kClassReach) * expected.front().first) break;
-      if (std::find(out.begin(), out.end(), pool_.variant(i)) == out.end()) out.push_back(pool_.variant(i));
+      out.push_back(pool_.variant(i));
     }
     return out;
   }
@@ -200,8 +200,8 @@ class FamilySearch {
     return {};
   }
 
-  /// At the power cap cycles are not all: of the kernels that would be chosen, those that are near the best at a M get
-  /// settled samples there, at some M.
+  /// At the power cap cycles are not all: of the kernels that would be chosen now, those near the best get settled
+  /// samples, on a ladder of M.
   Result<void> settle_kernels() {
     const std::vector<std::size_t> ladder =
         settled_ladder(plan_.tops, [this](std::int64_t m) { return pool_.is_capped(m); });
@@ -210,15 +210,16 @@ class FamilySearch {
     const auto chosen = choose_kernels(rows.times, class_weights(family_.first_m, plan_.tops), request_.kernels);
     std::size_t number = 0;
     for (const std::size_t of_class : ladder) {
-      if (stop_) return {};
+      const std::int64_t m = plan_.tops[of_class];
+      if (stop_ || !pool_.is_capped(m)) return {};
       part_ = fmt::format("settled samples of kernels, {} of {}", ++number, ladder.size());
       std::vector<std::pair<double, std::size_t>> expected;
       for (const std::size_t row : chosen) {
-        if (const auto time_s = rows.times[row][of_class]) expected.emplace_back(*time_s, rows.variants[row]);
+        const auto time_s = rows.times[row][of_class];
+        if (time_s && pool_.may_serve(rows.variants[row], m)) expected.emplace_back(*time_s, rows.variants[row]);
       }
       const std::vector<Variant> variants = near_the_best(std::move(expected), kSettledOfM);
       if (variants.empty()) continue;
-      const std::int64_t m = plan_.tops[of_class];
       TRY_ASSIGN(const auto measured, measurements_.settle(m, variants));
       pool_.take(m, measured);
     }
@@ -245,7 +246,7 @@ class FamilySearch {
   using VariantsAtM = std::map<std::int64_t, std::vector<Variant>>;
 
   /// Times the kernels in all classes of their intervals, where they were not, and spares in the last one. Settles the
-  /// kernels where the power cap is met and they were not settled beside that. False: there was nothing to do.
+  /// kernels where the power cap is met and they were not settled beside that M. False: there was nothing to do.
   Result<bool> measure_chosen(const Pool::Rows& rows, const std::vector<CoverInterval>& intervals) {
     VariantsAtM timed, settled;
     const auto time = [&](std::size_t index, std::int64_t m) {
@@ -282,6 +283,9 @@ class FamilySearch {
     };
     for (const auto& [there, variants] : others) {
       if (!are_beside(there, m) || !pool_.is_capped(there) || !pool_.may_serve(index, there)) continue;
+      const bool failed = settled_.contains({index, there}) &&
+                          std::find(variants.begin(), variants.end(), pool_.variant(index)) == variants.end();
+      if (failed) continue;
       if (!nearest || distance(there) < distance(*nearest)) nearest = there;
     }
     return nearest.value_or(m);

@@ -167,12 +167,14 @@ double Pool::capped_seconds_of_cycle(std::size_t index, std::int64_t m, double c
   std::map<std::int64_t, double> usual;
   for (const auto& [where, sum] : usual_) usual[where] = sum.first / sum.second;
   // What is expected of the variant counts as much as one of its settled samples, unless some lie beside.
-  std::vector<double> all{expected_slowness(index, m)}, beside;
+  const bool any_beside = is_settled(index, m);
+  std::vector<double> told;
   for (const auto& [where, seconds] : own.seconds_of_cycle) {
-    all.push_back(seconds / slowed_by_work(where, own.cycles.at(where)) / interpolated(usual, where));
-    if (are_beside(where, m)) beside.push_back(all.back());
+    if (!any_beside || are_beside(where, m))
+      told.push_back(seconds / slowed_by_work(where, own.cycles.at(where)) / interpolated(usual, where));
   }
-  const double slowness = stats::geometric_mean(beside.empty() ? all : beside);
+  if (!any_beside) told.push_back(expected_slowness(index, m));
+  const double slowness = stats::geometric_mean(told);
   return std::max(interpolated(usual, m) * slowness * slowed_by_work(m, cycles), 1 / highest_clock_hz_);
 }
 

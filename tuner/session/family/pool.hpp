@@ -23,8 +23,8 @@ namespace pgtune::session {
 /// What was measured tells of M within this factor.
 constexpr std::int64_t kNear = 4;
 constexpr bool are_near(std::int64_t m, std::int64_t other) { return m <= kNear * other && other <= kNear * m; }
-/// Within this factor, a kernel's clock at the power cap is told by a settled sample. Samples from farther away tell
-/// hardly more than what is usual: the expectation is off by 3.6 % instead of 3.9 % (root of the mean square).
+/// Within a factor of 4/3, a settled sample tells a kernel's clock at the power cap. Samples from a factor of 5 away
+/// tell hardly more than what is usual: the expectation is off by 3.6 % instead of 3.9 % (root of the mean square).
 constexpr bool are_beside(std::int64_t m, std::int64_t other) { return 3 * m <= 4 * other && 3 * other <= 4 * m; }
 
 class Pool {
