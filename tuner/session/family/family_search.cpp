@@ -157,8 +157,8 @@ class FamilySearch {
     return {};
   }
 
-  /// The variants of these expected times and indices, fastest first: at most so many, and none that is far from the
-  /// fastest.
+  /// Of expected times and indices: the variants with the shortest times, `most` of them or fewer. What takes more than
+  /// kClassReach longer than the first is left out.
   [[nodiscard]] std::vector<Variant> near_the_best(std::vector<std::pair<double, std::size_t>> expected,
                                                    std::size_t most) const {
     std::sort(expected.begin(), expected.end());
