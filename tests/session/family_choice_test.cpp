@@ -29,7 +29,7 @@ using ::testing::Optional;
 struct TwoCandidates {
   TestFamily test;
   DeviceInfo device = test.search.device().device_info;
-  space::TemplateDefinition definition = test_template();
+  space::TemplateDefinition definition = kinds_template();
   space::TemplateSet templates = definition;
   Family family;
   Variant one{"fake", {{"A", std::int64_t{1}}, {"B", std::int64_t{1}}}};
@@ -42,9 +42,9 @@ struct TwoCandidates {
   }
   static Tried tried(const Variant& variant, double us) { return {variant, us * 1e-6, 1e9}; }
   /// In microseconds.
-  std::vector<std::vector<double>> rows(const std::vector<std::int64_t>& tops, bool doubts_unsettled) {
+  std::vector<std::vector<double>> rows(const std::vector<std::int64_t>& tops) {
     std::vector<std::vector<double>> out;
-    for (const auto& times : pool.rows(tops, doubts_unsettled).times) {
+    for (const auto& times : pool.rows(tops).times) {
       out.emplace_back();
       for (const auto& time_s : times) out.back().push_back(time_s.value_or(0) * 1e6);
     }
@@ -52,15 +52,16 @@ struct TwoCandidates {
   }
 };
 
+constexpr double kDoubt = 1.05;  ///< on times at the cap of kinds that were not settled there
+
 auto near(double us) { return DoubleNear(us, 1e-6); }
 
 TEST(FamilyRows, WhatWasNotSettledCountsAsLongerAtTheCap) {
   TwoCandidates both(256);
   both.pool.take(16, {{both.tried(both.one, 5), both.tried(both.two, 5)}, {{both.one, 5e-6, false}}});
   both.pool.take(256, {{both.tried(both.one, 10), both.tried(both.two, 10)}, {{both.one, 12e-6, true}}});
-  EXPECT_THAT(both.rows({256}, false), ElementsAre(ElementsAre(near(12)), ElementsAre(near(12))));
-  EXPECT_THAT(both.rows({256}, true), ElementsAre(ElementsAre(near(12)), ElementsAre(near(12.6))));
-  EXPECT_THAT(both.rows({16}, true), ElementsAre(ElementsAre(near(5)), ElementsAre(near(5)))) << "below the cap";
+  EXPECT_THAT(both.rows({256}), ElementsAre(ElementsAre(near(12)), ElementsAre(near(12.6))));
+  EXPECT_THAT(both.rows({16}), ElementsAre(ElementsAre(near(5)), ElementsAre(near(5)))) << "below the cap";
 }
 
 TEST(FamilyRows, TheNearerSettledMSaysWhetherTheCapSlows) {
@@ -81,7 +82,7 @@ TEST(FamilyRows, AboveOneThatTheCapSlowsAllAreAtTheCap) {
   EXPECT_TRUE(both.pool.is_capped(512));
   EXPECT_TRUE(both.pool.is_settled(1, 512));
   EXPECT_EQ(both.pool.sampling(512), Sampling::kSettled);
-  EXPECT_THAT(both.rows({512}, false), ElementsAre(ElementsAre(near(10 * std::cbrt(3))), ElementsAre(near(30))))
+  EXPECT_THAT(both.rows({512}), ElementsAre(ElementsAre(near(kDoubt * 10 * std::cbrt(3))), ElementsAre(near(30))))
       << "at the usual clock of three times the work a cycle";
 }
 
@@ -90,16 +91,17 @@ TEST(FamilyRows, AtTheCapTheClockFallsWithTheCubeRootOfTheWorkOfACycle) {
   TwoCandidates both(512);
   both.pool.take(256, {{both.tried(both.one, 10), both.tried(both.two, 10)}, {{both.one, 12e-6, true}}});
   both.pool.take(512, {{both.tried(both.one, 20), both.tried(both.two, 10)}, {}});
-  EXPECT_THAT(both.rows({512}, false), ElementsAre(ElementsAre(near(24)), ElementsAre(near(12 * std::cbrt(2)))));
+  EXPECT_THAT(both.rows({512}),
+              ElementsAre(ElementsAre(near(kDoubt * 24)), ElementsAre(near(kDoubt * 12 * std::cbrt(2)))));
 
   both.pool.take(256, {{}, {{both.two, 14.4e-6, true}}});
-  EXPECT_THAT(both.rows({256, 512}, false),
-              ElementsAre(ElementsAre(near(12), near(26.4 * std::sqrt(12 / 13.2))),
-                          ElementsAre(near(14.4), near(13.2 * std::sqrt(14.4 / 13.2) * std::cbrt(2)))))
+  EXPECT_THAT(both.rows({256, 512}),
+              ElementsAre(ElementsAre(near(12), near(kDoubt * 26.4 * std::sqrt(12 / 13.2))),
+                          ElementsAre(near(14.4), near(kDoubt * 13.2 * std::sqrt(14.4 / 13.2) * std::cbrt(2)))))
       << "a settled sample of another M tells half of how a variant differs from others";
 
   both.pool.take(512, {{both.tried(both.one, 2000)}, {}});
-  EXPECT_THAT(both.rows({512}, false), ElementsAre(ElementsAre(near(2000)), testing::_)) << "no clock is higher";
+  EXPECT_THAT(both.rows({512}), ElementsAre(ElementsAre(near(kDoubt * 2000)), testing::_)) << "no clock is higher";
 }
 
 TEST(FamilyRows, ASettledSampleBesideAMTellsAll) {
@@ -110,32 +112,32 @@ TEST(FamilyRows, ASettledSampleBesideAMTellsAll) {
   both.pool.take(342, {{both.tried(both.two, 10)}, {}});
   EXPECT_TRUE(both.pool.is_settled(1, 341));
   EXPECT_FALSE(both.pool.is_settled(1, 342)) << "more than a third away";
-  const auto of_two = both.rows({341, 342}, false).at(1);
+  const auto of_two = both.rows({341, 342}).at(1);
   EXPECT_NEAR(of_two.at(0), 14.4 * std::cbrt(341.0 / 256), 1e-6);
-  EXPECT_NEAR(of_two.at(1), 13.2 * std::sqrt(14.4 / 13.2) * std::cbrt(342.0 / 256), 1e-6);
+  EXPECT_NEAR(of_two.at(1), kDoubt * 13.2 * std::sqrt(14.4 / 13.2) * std::cbrt(342.0 / 256), 1e-6);
 }
 
 TEST(FamilyRows, OneThatTheCapDoesNotSlowIsSettledToo) {
   TwoCandidates both(256);
   both.pool.take(
       256, {{both.tried(both.one, 10), both.tried(both.two, 10)}, {{both.two, 10e-6, true}, {both.one, 12e-6, true}}});
-  EXPECT_THAT(both.rows({256}, true), ElementsAre(ElementsAre(near(12)), ElementsAre(near(10))));
+  EXPECT_THAT(both.rows({256}), ElementsAre(ElementsAre(near(12)), ElementsAre(near(10))));
 }
 
 TEST(FamilyRows, WhatWasMeasuredBeyondAFactorOfFourCountsAsLonger) {
   TwoCandidates both(512);
   both.pool.take(64, {{both.tried(both.one, 10)}, {}});
-  EXPECT_THAT(both.rows({64, 256, 257}, false), ElementsAre(ElementsAre(near(10), near(10), near(12.5))));
-  EXPECT_THAT(both.rows({16}, false), ElementsAre(ElementsAre(near(10))));
-  EXPECT_THAT(both.rows({15}, false), ElementsAre(ElementsAre(near(12.5))));
-  EXPECT_THAT(both.rows({15, 16}, false), ElementsAre(ElementsAre(near(10), near(10)))) << "no longer than more rows";
+  EXPECT_THAT(both.rows({64, 256, 257}), ElementsAre(ElementsAre(near(10), near(10), near(12.5))));
+  EXPECT_THAT(both.rows({16}), ElementsAre(ElementsAre(near(10))));
+  EXPECT_THAT(both.rows({15}), ElementsAre(ElementsAre(near(12.5))));
+  EXPECT_THAT(both.rows({15, 16}), ElementsAre(ElementsAre(near(10), near(10)))) << "no longer than more rows";
 }
 
 TEST(FamilyRows, AMeasuredTimeStaysWhereMoreRowsTakeLess) {
   TwoCandidates both(64);
   both.pool.take(16, {{both.tried(both.one, 30)}, {}});
   both.pool.take(64, {{both.tried(both.one, 20)}, {}});
-  EXPECT_THAT(both.rows({16, 32, 64}, false), ElementsAre(ElementsAre(near(30), near(20), near(20))));
+  EXPECT_THAT(both.rows({16, 32, 64}), ElementsAre(ElementsAre(near(30), near(20), near(20))));
 }
 
 /// The kernel of each interval, by its A.
@@ -158,11 +160,23 @@ TEST(KernelChoice, DoubtsExpectedTimesInTheEnd) {
   EXPECT_THAT(chosen_of(both, {16, 64}, true), ElementsAre(1, 2));
 }
 
-TEST(KernelChoice, DoubtsWhatWasNotSettledInTheEnd) {
+TEST(FamilyRows, VariantsOfOneKindKeepTheSameClock) {
+  TwoCandidates both(342);
+  both.definition.kernels[0].dynamic_smem_bytes = space::Expression::parse("64").value();
+  both.templates = both.definition;
+  both.pool.take(256, {{both.tried(both.one, 10), both.tried(both.two, 11)}, {{both.one, 12e-6, true}}});
+  EXPECT_TRUE(both.pool.is_settled(1, 256));
+  EXPECT_FALSE(both.pool.is_settled(1, 342));
+  EXPECT_THAT(both.rows({256}), ElementsAre(ElementsAre(near(12)), ElementsAre(near(13.2 * std::cbrt(10.0 / 11)))))
+      << "in more cycles it does less in each";
+}
+
+TEST(KernelChoice, DoubtsWhatWasNotSettled) {
   TwoCandidates both(256);
   both.pool.take(256, {{both.tried(both.one, 10), both.tried(both.two, 9.7)}, {{both.one, 12e-6, true}}});
+  EXPECT_THAT(chosen_of(both, {256}, false), ElementsAre(1));
+  both.pool.take(256, {{both.tried(both.two, 9)}, {}});
   EXPECT_THAT(chosen_of(both, {256}, false), ElementsAre(2)) << "to be settled, and chosen if that is true";
-  EXPECT_THAT(chosen_of(both, {256}, true), ElementsAre(1));
 }
 
 TEST(KernelChoice, AKernelServesNoClassInWhichItChanges) {
@@ -320,7 +334,7 @@ TEST(FamilySearch, AClassTriesAFewThatAreExpectedToBeNearItsBest) {
     ++classes;
     const double best_s = *std::min_element(times_s.begin(), times_s.end());
     EXPECT_LE(times_s.size(), 9U) << m;
-    for (const double time_s : times_s) EXPECT_LE(time_s, 1.3 * best_s) << m;
+    for (const double time_s : times_s) EXPECT_LE(time_s, 1.4 * best_s) << m;
   }
   EXPECT_GT(classes, 20);
 }

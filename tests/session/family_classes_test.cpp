@@ -28,23 +28,28 @@ TEST(ClassTops, WhereNothingChangesTheyAreAGrid) {
   EXPECT_EQ(grid.size(), 32U + 16U + 56U + 32U + 32U);
   EXPECT_THAT(std::vector(grid.begin(), grid.begin() + 10), ElementsAre(8, 16, 24, 32, 40, 48, 56, 64, 72, 80));
   EXPECT_THAT(std::vector(grid.end() - 3, grid.end()), ElementsAre(15872, 16128, 16384));
+  EXPECT_EQ(grid, class_grid(5, 16384));
   EXPECT_THAT(tops(300, 400, same), ElementsAre(304, 320, 336, 352, 368, 384, 400));
   EXPECT_THAT(tops(1, 12, same), ElementsAre(1, 2, 4, 8, 12));
   EXPECT_THAT(tops(7, 7, same), ElementsAre(7));
 }
 
-TEST(ClassTops, AreAlsoWhereTilesEnd) {
-  const auto tiles_of_100 = [](std::int64_t m) {
-    return space::VariantFacts{true, 1, 1000.0 * static_cast<double>(ceil_div(m, 100))};
+TEST(ClassTops, AreAlsoWhereTheCheapestCostsLess) {
+  const auto tiles_of_200 = [](std::int64_t m) {
+    return space::VariantFacts{true, 1, 1000.0 * static_cast<double>(ceil_div(m, 200))};
   };
-  EXPECT_THAT(tops(360, 520, tiles_of_100), ElementsAre(368, 384, 400, 416, 432, 448, 464, 480, 496, 500, 512, 520));
+  EXPECT_THAT(tops(500, 700, tiles_of_200), ElementsAre(512, 576, 600, 640, 700));
+  const auto dearer = [&](std::int64_t m) {
+    return std::vector{tiles_of_200(m), space::VariantFacts{true, 1, 1e6 + 1000.0 * static_cast<double>(m)}};
+  };
+  EXPECT_EQ(class_tops(500, 700, dearer), tops(500, 700, tiles_of_200)) << "what another one costs does not count";
 }
 
-TEST(ClassTops, AreAlsoWhereLegalityOrBuildChanges) {
-  const auto window = [](std::int64_t m) { return space::VariantFacts{m > 16 && m <= 29, 1, 100}; };
-  EXPECT_THAT(tops(5, 40, window), ElementsAre(8, 16, 24, 29, 32, 40));
-  const auto edges = [](std::int64_t m) { return space::VariantFacts{true, m % 8 == 0 ? 2U : 1U, 100}; };
-  EXPECT_THAT(tops(5, 20, edges), ElementsAre(7, 8, 15, 16, 20));
+TEST(ClassTops, WhatIsIllegalCostsNothing) {
+  const auto two = [](std::int64_t m) {
+    return std::vector{space::VariantFacts{m <= 600, 1, 100}, space::VariantFacts{true, 1, 200}};
+  };
+  EXPECT_THAT(class_tops(520, 700, two), ElementsAre(576, 600, 640, 700));
 }
 
 TEST(ClassTops, CostsThatGrowSlowlyMakeNone) {
@@ -64,9 +69,9 @@ TEST(Anchors, SpanTheRange) {
 
 TEST(SettledLadder, GoesDownByAThirdToTheFirstThatMeetsTheCap) {
   const std::vector<std::int64_t> tops{64, 128, 192, 256, 320, 512, 600, 900};
-  EXPECT_THAT(settled_ladder(tops, [](std::int64_t m) { return m > 128; }), ElementsAre(7, 6, 4, 2));
+  EXPECT_THAT(settled_ladder(tops, [](std::int64_t m) { return m > 128; }), ElementsAre(900, 600, 320, 192));
   EXPECT_THAT(settled_ladder(tops, [](std::int64_t /*m*/) { return false; }), ElementsAre());
-  EXPECT_THAT(settled_ladder({1, 2}, [](std::int64_t /*m*/) { return true; }), ElementsAre(1, 0));
+  EXPECT_THAT(settled_ladder({1, 2}, [](std::int64_t /*m*/) { return true; }), ElementsAre(2, 1));
 }
 
 TEST(Probes, AreDrawnFromWhatWasNotUsed) {

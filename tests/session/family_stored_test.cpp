@@ -57,6 +57,7 @@ TEST(FamilySearch, ResumesWithoutMeasuringAgain) {
 
 TEST(FamilySearch, StoppedWhileItChoosesItStoresNothing) {
   TestFamily test;
+  test.request.kernels = 2;
   test.request.probes = 0;
   bool chose = false;
   test.sees_progress = [&](const Progress& update) {

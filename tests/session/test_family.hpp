@@ -12,9 +12,16 @@
 
 namespace pgtune::session {
 
+/// Each variant is a kind of its own.
+inline space::TemplateDefinition kinds_template(const std::vector<std::string>& legality = {}) {
+  space::TemplateDefinition definition = test_template(legality);
+  definition.kernels[0].dynamic_smem_bytes = space::Expression::parse("8 * A + B").value();
+  return definition;
+}
+
 /// Tiles of 16 * A rows.
 inline space::TemplateDefinition tiled_template() {
-  space::TemplateDefinition definition = test_template({"M <= 2048 || A > 2"});
+  space::TemplateDefinition definition = kinds_template({"M <= 2048 || A > 2"});
   const auto expression = [](const char* text) { return space::Expression::parse(text).value(); };
   definition.cost = space::CostModel{{}, expression("100 * ceil_div(M, 16 * A) * (A + 2) * (B == 3 ? 10 : 11)")};
   return definition;

@@ -54,7 +54,7 @@ std::vector<PlannedFamily> plans_of(const SearchTask& task, const MeasuringOptio
       out.push_back({enough, task.family_weights[i]});
       continue;
     }
-    auto plan = value_or_throw(session::plan_family(request, templates, device, options.session));
+    auto plan = session::plan_family(request);
     const auto expected =
         session::expected_family(request, plan, options.session, std::max<std::size_t>(jobs / gpus, 1));
     out.push_back({request, task.family_weights[i], std::move(plan), expected});

@@ -81,7 +81,7 @@ class SearchCommand final : public SearchOptions {
                    "to 32 in shorter samples)")
         .option_text("N")
         .group(kMeasuringGroup);
-    app.add_option("--kernels", kernels_, "Most kernels for a range of M (default: 16)").option_text("N").group(group);
+    app.add_option("--kernels", kernels_, "Most kernels for a range of M (default: 32)").option_text("N").group(group);
     app.add_option("--probes", probes_, "M at which a range's loss is measured (default: 8)")
         .option_text("N")
         .group(group);

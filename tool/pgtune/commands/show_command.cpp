@@ -102,7 +102,8 @@ class ShowCommand final : public Command {
       for (const StoredResult& result : results)
         print(context.terminal(), result, explain_ ? stored_counters(*database, result) : std::nullopt);
       for (const db::FamilyRow& row : families)
-        context.terminal().print(family_text(row.family, device_of(row)) + "\n");
+        context.terminal().print(family_text(row.family, device_of(row)) + '\n' + family_kernels_text(row.family) +
+                                 '\n');
     }
   }
 

@@ -75,21 +75,6 @@ std::set<std::string> telling_parameters(const Family& family, const std::string
   return names;
 }
 
-std::string kernel_list(const Family& family) {
-  std::string out;
-  for (std::size_t i = 0; i < family.kernels.size(); ++i) {
-    const Variant& variant = family.kernels[i].variant;
-    const std::set<std::string> telling = telling_parameters(family, variant.template_name);
-    std::vector<std::string> words;
-    for (const Assignment& own : variant.parameters) {
-      if (telling.contains(own.name)) words.push_back(fmt::format("{}={}", own.name, to_string(own.value)));
-    }
-    out += fact(kernel_name(static_cast<int>(i)).c_str(),
-                fmt::format("{} {}", variant.template_name, fmt::join(words, ",")));
-  }
-  return out;
-}
-
 std::string probe_table(const Family& family) {
   TextTable table({{"probe M", Align::kRight},
                    {"family us", Align::kRight},
@@ -143,10 +128,25 @@ nlohmann::json ratio_json(const std::optional<Ratio>& ratio) {
 std::string family_text(const Family& family, const DeviceInfo& device) {
   std::string out = fmt::format("{} on {}: {} kernels in {} intervals\n\n", family.title(), device.name,
                                 family.kernels.size(), family.intervals.size());
-  out += interval_table(family) + "\n" + kernel_list(family) + "\n";
+  out += interval_table(family) + "\n";
   if (!family.probes.empty()) out += probe_table(family) + "\n";
   if (!family.sum_order.empty()) out += fact("order", family.sum_order) + fact("rows", rows_text(family));
   return out + loss_facts(family);
+}
+
+std::string family_kernels_text(const Family& family) {
+  std::string out;
+  for (std::size_t i = 0; i < family.kernels.size(); ++i) {
+    const Variant& variant = family.kernels[i].variant;
+    const std::set<std::string> telling = telling_parameters(family, variant.template_name);
+    std::vector<std::string> words;
+    for (const Assignment& own : variant.parameters) {
+      if (telling.contains(own.name)) words.push_back(fmt::format("{}={}", own.name, to_string(own.value)));
+    }
+    out += fact(kernel_name(static_cast<int>(i)).c_str(),
+                fmt::format("{} {}", variant.template_name, fmt::join(words, ",")));
+  }
+  return out;
 }
 
 nlohmann::json family_json(const Family& family, const DeviceInfo& device) {
@@ -177,7 +177,8 @@ std::string family_plan_text(const session::FamilyRequest& request, const std::o
   if (!plan) return request.title() + '\n' + fact("time", "none, for the database has it; --force measures again");
   return request.title() + '\n' +
          fact("anchors", fmt::format("M of {}: {} variants each", fmt::join(plan->anchors, ", "), session::kExplored)) +
-         fact("classes", fmt::format("{}: in each the best few are timed at its largest M", plan->tops.size())) +
+         fact("classes",
+              fmt::format("at least {}: in each the best few are timed at its largest M", plan->tops.size())) +
          fact("kernels", fmt::format("at most {}", request.kernels)) +
          fact("time", expected_text(expected, request.probes));
 }

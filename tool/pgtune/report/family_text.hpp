@@ -10,8 +10,10 @@
 
 namespace pgtune::tool {
 
-/// At most 80 columns per line. Of each kernel, the parameters that other kernels of its template have otherwise.
+/// Intervals, probes and loss. At most 80 columns per line.
 [[nodiscard]] std::string family_text(const Family& family, const DeviceInfo& device);
+/// Of each kernel, the parameters that other kernels of its template have otherwise.
+[[nodiscard]] std::string family_kernels_text(const Family& family);
 [[nodiscard]] nlohmann::json family_json(const Family& family, const DeviceInfo& device);
 
 /// Of a dry run: anchors, classes and expected times; without a plan if the database has the family.

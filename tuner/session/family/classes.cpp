@@ -4,14 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
+#include <functional>
+#include <limits>
 #include <random>
 #include <set>
 
+#include "tuner/util/host_limits.hpp"
+#include "tuner/util/parallel.hpp"
+
 namespace pgtune::session {
 namespace {
-
-constexpr std::int64_t kFineStep = 8, kFineUpTo = 512, kCoarseStep = 64;
 
 /// Of the classes' grid: from a multiple of it to the next, m is above the first.
 std::int64_t step_at(std::int64_t m) {
@@ -20,61 +22,50 @@ std::int64_t step_at(std::int64_t m) {
   if (m <= 8) return m <= 4 ? 2 : 4;
   if (m <= 256) return 8;
   if (m <= 512) return 16;
-  std::int64_t step = kCoarseStep;
+  std::int64_t step = 64;
   for (std::int64_t end = kCoarseUpTo; m > end; end *= 2) step *= 2;
   return step;
 }
 
-bool differ(const space::VariantFacts& a, const space::VariantFacts& b) {
-  if (a.legal != b.legal || a.build != b.build) return true;
-  return std::abs(a.clocks - b.clocks) > kSameCost * std::max(a.clocks, b.clocks);
+/// The least cost of those that are legal.
+double least_clocks(const std::vector<space::VariantFacts>& facts) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const space::VariantFacts& one : facts) {
+    if (one.legal) least = std::min(least, one.clocks);
+  }
+  return least;
 }
-
-class BreakFinder {
- public:
-  explicit BreakFinder(const FactsAt& facts) : facts_(facts) {}
-
-  /// Adds the M in from..to-1 after which something changes.
-  void add(std::int64_t from, std::int64_t to) {
-    if (from >= to || std::equal(at(from).begin(), at(from).end(), at(to).begin(), std::not_fn(differ))) return;
-    if (to == from + 1) {
-      breaks_.push_back(from);
-      return;
-    }
-    const std::int64_t middle = from + (to - from) / 2;
-    add(from, middle);
-    add(middle, to);
-    known_.erase(middle);
-  }
-  [[nodiscard]] std::vector<std::int64_t> take() && { return std::move(breaks_); }
-
- private:
-  const std::vector<space::VariantFacts>& at(std::int64_t m) {
-    const auto known = known_.find(m);
-    return known != known_.end() ? known->second : known_.emplace(m, facts_(m)).first->second;
-  }
-
-  const FactsAt& facts_;
-  std::map<std::int64_t, std::vector<space::VariantFacts>> known_;
-  std::vector<std::int64_t> breaks_;
-};
 
 }  // namespace
 
-std::vector<std::int64_t> class_tops(std::int64_t first, std::int64_t last, const FactsAt& facts) {
-  std::set<std::int64_t> looked_at{first, last};
-  for (std::int64_t m = kFineStep; m < last; m += m < kFineUpTo ? kFineStep : kCoarseStep) {
-    if (m >= first) looked_at.insert({m, m + 1});
-  }
-  BreakFinder breaks(facts);
-  for (auto to = std::next(looked_at.begin()); to != looked_at.end(); ++to) breaks.add(*std::prev(to), *to);
-  const std::vector<std::int64_t> found = std::move(breaks).take();
-  std::set<std::int64_t> tops(found.begin(), found.end());
-  tops.insert(last);
+std::vector<std::int64_t> class_grid(std::int64_t first, std::int64_t last) {
+  std::vector<std::int64_t> out;
   for (std::int64_t m = 1; m < last; m += step_at(m + 1)) {
-    if (m >= first) tops.insert(m);
+    if (m >= first) out.push_back(m);
   }
-  return {tops.begin(), tops.end()};
+  out.push_back(last);
+  return out;
+}
+
+std::vector<std::int64_t> class_tops(std::int64_t first, std::int64_t last, const FactsAt& facts) {
+  constexpr std::int64_t kStep = 8;
+  std::vector<std::int64_t> looked_at = class_grid(first, last);
+  for (std::int64_t m = (first + kStep - 1) / kStep * kStep; m < last; m += kStep) looked_at.push_back(m);
+  std::sort(looked_at.begin(), looked_at.end(), std::greater<>());
+  looked_at.erase(std::unique(looked_at.begin(), looked_at.end()), looked_at.end());
+  std::vector<double> clocks(looked_at.size());
+  in_parallel(looked_at.size(), usable_cores(), [&](std::size_t i) { clocks[i] = least_clocks(facts(looked_at[i])); });
+  const std::vector<std::int64_t> grid = class_grid(first, last);
+  std::vector<std::int64_t> out;
+  double of_class = 0;
+  for (std::size_t i = 0; i < looked_at.size(); ++i) {
+    const bool of_grid = std::binary_search(grid.begin(), grid.end(), looked_at[i]);
+    if (!of_grid && clocks[i] * (1 + kSameCost) >= of_class) continue;
+    out.push_back(looked_at[i]);
+    of_class = clocks[i];
+  }
+  std::reverse(out.begin(), out.end());
+  return out;
 }
 
 std::vector<std::int64_t> anchors(std::int64_t first, std::int64_t last) {
@@ -90,11 +81,11 @@ std::vector<std::int64_t> anchors(std::int64_t first, std::int64_t last) {
   return out;
 }
 
-std::vector<std::size_t> settled_ladder(const std::vector<std::int64_t>& tops,
-                                        const std::function<bool(std::int64_t m)>& meets_cap) {
-  std::vector<std::size_t> out;
-  for (std::size_t i = tops.size(); i-- > 0 && meets_cap(tops[i]);) {
-    if (out.empty() || 3 * tops[i] <= 2 * tops[out.back()]) out.push_back(i);
+std::vector<std::int64_t> settled_ladder(const std::vector<std::int64_t>& tops,
+                                         const std::function<bool(std::int64_t m)>& meets_cap) {
+  std::vector<std::int64_t> out;
+  for (auto m = tops.rbegin(); m != tops.rend() && meets_cap(*m); ++m) {
+    if (out.empty() || 3 * *m <= 2 * out.back()) out.push_back(*m);
   }
   return out;
 }

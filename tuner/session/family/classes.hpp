@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which M of a family have to be measured. M fall into classes, inside which no candidate's legality, build or
-// estimated cost changes: a kernel takes about as long for all M of a class. Pure functions.
+// Which M of a family have to be measured. M fall into classes, for all M of which the fastest kernel is expected to
+// take about as long. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,26 @@
 
 namespace pgtune::session {
 
-/// Facts of the same variants at any M of a range.
+/// Facts of the same variants at any M of a range; called from several threads.
 using FactsAt = std::function<std::vector<space::VariantFacts>(std::int64_t m)>;
 
-/// The last M of each class of first..last, ascending. A class ends at 1, 2, 4, multiples of 8 up to 256, of 16 up to
-/// 512, of 64 up to 4096 and of twice as many for each octave above: where tiles end that none of the given variants
-/// has. It also ends where a variant's legality or build changes from one M to the next, or its cost by
-/// more than kSameCost. Between the M that are looked at first, which are multiples of 8, from 512 on of 64, and their
-/// successors, facts are taken to change in one direction.
+/// Where some class of first..last ends in any case, ascending: 1, 2, 4, multiples of 8 up to 256, of 16 up to 512, of
+/// 64 up to 4096 and of twice as many for each octave above; and at `last`.
+[[nodiscard]] std::vector<std::int64_t> class_grid(std::int64_t first, std::int64_t last);
+
+/// The last M of each class of first..last, ascending: class_grid(), and multiples of 8 where the cheapest of the given
+/// variants costs less, by more than kSameCost, than at the end of the class above: there a wave of tiles ends.
 [[nodiscard]] std::vector<std::int64_t> class_tops(std::int64_t first, std::int64_t last, const FactsAt& facts);
-inline constexpr double kSameCost = 0.01;
+inline constexpr double kSameCost = 0.02;
 
 /// Where many variants are measured: first, last, and between them those of 1, 8, 64, 256, 512, 1024, 2048, 8192, and
 /// four times as much each, that are not within half again of either.
 [[nodiscard]] std::vector<std::int64_t> anchors(std::int64_t first, std::int64_t last);
 
-/// Where kernels get settled samples before any is chosen: indices of `tops`, of the last and, going down, of each that
-/// is at most two thirds of the one before, as long as the power cap is met.
-[[nodiscard]] std::vector<std::size_t> settled_ladder(const std::vector<std::int64_t>& tops,
-                                                      const std::function<bool(std::int64_t m)>& meets_cap);
+/// Where kernels get settled samples: the last of `tops` and, going down, each that is at most two thirds of the one
+/// before, as long as the power cap is met.
+[[nodiscard]] std::vector<std::int64_t> settled_ladder(const std::vector<std::int64_t>& tops,
+                                                       const std::function<bool(std::int64_t m)>& meets_cap);
 
 /// `count` M of first..last in the order in which they are drawn, or fewer if there are not as many. None is in `used`,
 /// which ascends. Each is log-uniform. No two lie in the same one of 2^n >= `count` equal parts of the logarithmic

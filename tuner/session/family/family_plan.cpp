@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/session/family/family_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -8,7 +10,7 @@
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
+#include <utility>
 
 #include "tuner/session/expected_search.hpp"
 #include "tuner/session/expected_times.hpp"
@@ -22,8 +24,6 @@
 
 namespace pgtune::session {
 namespace {
-
-constexpr std::size_t kClassCandidates = 24;  ///< at an anchor
 
 /// The indices of the least, ascending by value.
 template <typename Values, typename Less>
@@ -107,77 +107,81 @@ Result<std::vector<Variant>> promising(const space::TemplateSet& templates, cons
   return out;
 }
 
+Result<std::string> kind_of(const space::TemplateSet& templates, const Variant& variant, const Problem& problem,
+                            const DeviceInfo& device) {
+  TRY_ASSIGN(const auto plan, space::make_launch_plan(templates.of(variant), variant, problem, device));
+  const KernelLaunch& kernel = plan.kernels.back();
+  return fmt::format("{} {} {} {}x{}x{} {}", variant.template_name, kernel.symbol, kernel.block.count(),
+                     kernel.cluster.x, kernel.cluster.y, kernel.cluster.z, kernel.dynamic_smem_bytes);
+}
+
 Result<std::vector<Variant>> promising_kinds(const space::TemplateSet& templates, const Problem& problem,
                                              const DeviceInfo& device, const SessionOptions& options,
                                              const VariantFilter& admits, std::size_t most) {
   constexpr std::size_t kConsidered = 192;
   TRY_ASSIGN(const auto found, promising(templates, problem, device, options, admits, kConsidered));
-  std::set<std::tuple<std::string, std::int64_t, Dim3, std::int64_t>> kinds;
+  std::set<std::string> kinds;
   std::map<std::string, std::size_t> taken;  // of each template
   std::vector<Variant> out;
   for (const Variant& variant : found) {
     if (taken[variant.template_name] == most) continue;
-    TRY_ASSIGN(const auto plan, space::make_launch_plan(templates.of(variant), variant, problem, device));
-    const KernelLaunch& kernel = plan.kernels.back();
-    if (!kinds.emplace(kernel.symbol, kernel.block.count(), kernel.cluster, kernel.dynamic_smem_bytes).second) continue;
+    TRY_ASSIGN(auto kind, kind_of(templates, variant, problem, device));
+    if (!kinds.insert(std::move(kind)).second) continue;
     out.push_back(variant);
     ++taken[variant.template_name];
   }
   return out;
 }
 
-Result<FamilyPlan> plan_family(const FamilyRequest& request, const space::TemplateSet& templates,
-                               const DeviceInfo& device, const SessionOptions& options) {
-  FamilyPlan plan;
-  plan.anchors = anchors(request.first_m, request.problem.m);
-  const Family family = family_of(request, options);
-  const VariantFilter admits = admitted(request, templates, device);
-  std::vector<Result<std::vector<Variant>>> candidates(plan.anchors.size());
-  // Each expectation has threads of its own.
-  in_parallel(candidates.size(), usable_cores() / 2, [&](std::size_t i) {
-    candidates[i] = promising(templates, family.at(plan.anchors[i]), device, options, admits, kClassCandidates);
-  });
-  for (auto& own : candidates) {
-    if (!own) return tl::unexpected<Error>(std::move(own.error()));
-  }
-  for (std::size_t i = 1; i < candidates.size(); ++i) {
-    std::vector<Variant> variants = *candidates[i - 1];
-    variants.insert(variants.end(), candidates[i]->begin(), candidates[i]->end());
-    const auto tops = class_tops(plan.anchors[i - 1], plan.anchors[i], [&](std::int64_t m) {
-      return space::variant_facts(templates, variants, family.at(m), device);
-    });
-    // The anchor itself begins a class with the next ones, unless something changes there.
-    plan.tops.insert(plan.tops.end(), tops.begin(), std::prev(tops.end()));
-  }
-  plan.tops.push_back(request.problem.m);
-  return plan;
+FamilyPlan plan_family(const FamilyRequest& request) {
+  return {anchors(request.first_m, request.problem.m), class_grid(request.first_m, request.problem.m)};
 }
 
 Result<ExpectedClasses> expect_classes(const FamilyRequest& request, const space::TemplateSet& templates,
                                        const DeviceInfo& device, const SessionOptions& options, std::size_t most,
                                        const std::function<bool()>& ended) {
-  ExpectedClasses out;
-  TRY_ASSIGN(out.plan, plan_family(request, templates, device, options));
   const Family family = family_of(request, options);
   const VariantFilter admits = admitted(request, templates, device);
-  std::vector<Result<std::vector<Variant>>> found(out.plan.tops.size());
-  // Each expectation has threads of its own.
-  in_parallel(found.size(), usable_cores() / 2, [&](std::size_t i) {
-    if (!ended()) found[i] = promising_kinds(templates, family.at(out.plan.tops[i]), device, options, admits, most);
-  });
-  for (auto& own : found) {
-    TRY_ASSIGN(auto variants, std::move(own));
-    out.promising.push_back(std::move(variants));
+  std::map<std::int64_t, std::vector<Variant>> promising_at;
+  const auto expect = [&](const std::vector<std::int64_t>& tops) -> Result<void> {
+    std::vector<Result<std::vector<Variant>>> found(tops.size());
+    // Each expectation has threads of its own.
+    in_parallel(found.size(), usable_cores() / 2, [&](std::size_t i) {
+      if (!ended()) found[i] = promising_kinds(templates, family.at(tops[i]), device, options, admits, most);
+    });
+    for (std::size_t i = 0; i < tops.size(); ++i) {
+      TRY_ASSIGN(promising_at[tops[i]], std::move(found[i]));
+    }
+    return {};
+  };
+  TRY(expect(class_grid(request.first_m, request.problem.m)));
+  std::map<std::string, Variant> candidates;
+  for (const auto& [m, variants] : promising_at) {
+    for (const Variant& variant : variants) candidates.emplace(variant.id(), variant);
   }
+  std::vector<Variant> variants;
+  for (auto& [id, variant] : candidates) variants.push_back(std::move(variant));
+  ExpectedClasses out;
+  if (ended()) return out;
+  out.tops = class_tops(request.first_m, request.problem.m, [&](std::int64_t m) {
+    return space::variant_facts(templates, variants, family.at(m), device);
+  });
+  std::vector<std::int64_t> further;
+  for (const std::int64_t m : out.tops) {
+    if (!promising_at.contains(m)) further.push_back(m);
+  }
+  TRY(expect(further));
+  for (const std::int64_t m : out.tops) out.promising.push_back(std::move(promising_at[m]));
   return out;
 }
 
 ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& plan, const SessionOptions& options,
                                std::size_t compile_workers) {
   // Of an H200 with 16 cores: means over eight weights, 1..8192. kLaterTimes_s is a class's share of times that are
-  // taken after all classes, kVisit_s what it takes until the clock stands still at a M. Later settled samples are left
-  // out: rungs of the ladder with fewer than kSettledOfM kernels make up for them.
-  constexpr double kAnchor_s = 2, kBuild_s = 2, kTrial_s = 0.042, kLaterTimes_s = 0.13, kVisit_s = 1.3, kSettled_s = 1;
+  // taken after all classes, kVisit_s what it takes until the clock stands still at a M, and kSettledOfM the number of
+  // kinds that are settled there.
+  constexpr double kAnchor_s = 2, kBuild_s = 2, kTrial_s = 0.042, kLaterTimes_s = 0.13;
+  constexpr double kVisit_s = 1.3, kSettled_s = 1, kSettledOfM = 5;
   constexpr double kSettledRounds_s = 14, kShortRounds_s = 2.5;  // of a probe, with its preparation
   const auto workers = static_cast<double>(std::max<std::size_t>(compile_workers, 1));
   const auto explored = static_cast<double>(kExplored);

@@ -17,7 +17,6 @@ namespace pgtune::session {
 inline constexpr std::int64_t kExplored = 24;  ///< variants tried at an anchor
 /// Tried in a class: kinds of launch that the model expects to be fastest, and variants by their times at other M.
 inline constexpr std::size_t kPromising = 8, kTriedOfClass = 5;
-inline constexpr std::size_t kSettledOfM = 5;  ///< kernels that are settled at one M before any is chosen
 /// Seconds of each probe's plain search, where the user limits nothing: enough for some forty variants, after which
 /// searches on tables lose 0.0 % in the median, and 2.3 in the 90th percentile where the model knows nothing of the
 /// type (docs/results/strategies.csv).
@@ -26,7 +25,7 @@ inline constexpr double kProbeSearch_s = 7;
 struct FamilyRequest {
   Problem problem;  ///< the one with the largest M; leading dimensions do not depend on M
   std::int64_t first_m = 1;
-  std::size_t kernels = 16;  ///< at most
+  std::size_t kernels = 32;  ///< at most
   std::size_t probes = 8;
   /// All kernels add the products of an element in one order: that of one accumulator, by a name that begins with
   /// "plain" or "exact".
@@ -39,15 +38,13 @@ struct FamilyRequest {
 /// Which variants of a problem may become kernels; empty: all.
 using VariantFilter = std::function<bool(const Variant& variant, const Problem& problem)>;
 
-/// What will be measured, known beforehand.
+/// What will be measured, as far as it is known beforehand.
 struct FamilyPlan {
   std::vector<std::int64_t> anchors, tops;  ///< ascending; tops are the last M of each class
 };
 
-/// Anchors; and classes, between two anchors by the variants that are expected to be fastest at one of them: by the
-/// options' predictor, or without one by the costs of each template. Errors: an expression of a template that fails.
-[[nodiscard]] Result<FamilyPlan> plan_family(const FamilyRequest& request, const space::TemplateSet& templates,
-                                             const DeviceInfo& device, const SessionOptions& options);
+/// Anchors, and the grid of classes. Some more are found while the anchors are measured: half as many, for an H200.
+[[nodiscard]] FamilyPlan plan_family(const FamilyRequest& request);
 
 /// Expected wall time: of measuring the plan, and of the probes.
 struct ExpectedFamily {
@@ -77,19 +74,22 @@ struct ExpectedFamily {
                                                      const DeviceInfo& device, const SessionOptions& options,
                                                      const VariantFilter& admits, std::size_t most);
 
-/// The same, but of each template the best one of up to `most` kinds. A kind has the same number of threads, cluster
-/// and bytes of shared memory; its variants differ mostly in the order of their tiles. Errors: also a launch that
-/// cannot be planned.
+/// The kind of a variant's launch: its template, kernel, number of threads, cluster and bytes of shared memory.
+/// Variants of one kind differ mostly in the order of their tiles. Errors: a launch that cannot be planned.
+[[nodiscard]] Result<std::string> kind_of(const space::TemplateSet& templates, const Variant& variant,
+                                          const Problem& problem, const DeviceInfo& device);
+
+/// What is promising(), but of each template the best one of up to `most` kinds. Errors: also those of kind_of().
 [[nodiscard]] Result<std::vector<Variant>> promising_kinds(const space::TemplateSet& templates, const Problem& problem,
                                                            const DeviceInfo& device, const SessionOptions& options,
                                                            const VariantFilter& admits, std::size_t most);
 
 struct ExpectedClasses {
-  FamilyPlan plan;
-  std::vector<std::vector<Variant>> promising;  ///< beside plan.tops
+  std::vector<std::int64_t> tops;               ///< the last M of each class, ascending
+  std::vector<std::vector<Variant>> promising;  ///< beside tops
 };
-/// The plan, and for each class's last M promising_kinds(). Once `ended` returns true, from any thread, the rest stays
-/// empty.
+/// Classes by the costs of what is promising in those of the grid, and for each class's last M promising_kinds(). Once
+/// `ended` returns true, from any thread, the rest stays empty.
 [[nodiscard]] Result<ExpectedClasses> expect_classes(const FamilyRequest& request, const space::TemplateSet& templates,
                                                      const DeviceInfo& device, const SessionOptions& options,
                                                      std::size_t most, const std::function<bool()>& ended);

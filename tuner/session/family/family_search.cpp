@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -104,9 +105,8 @@ class FamilySearch {
     }
     TRY_ASSIGN(auto expected, expectation.get());
     TRY(add_promising(std::move(expected)));
-    out.classes = plan_.tops.size();
+    out.classes = tops_.size();
     TRY(screen_classes());
-    TRY(settle_kernels());
     if (!stop_) TRY(choose());
     // What was chosen while it stopped may rest on expected times.
     if (!stop_) {
@@ -140,14 +140,14 @@ class FamilySearch {
 
   /// What is expected to be fastest in each class joins the candidates, and is built.
   Result<void> add_promising(ExpectedClasses expected) {
-    plan_ = std::move(expected.plan);
+    tops_ = std::move(expected.tops);
     if (stop_) return {};
     std::vector<std::pair<std::int64_t, Variant>> wanted;
-    for (std::size_t i = 0; i < plan_.tops.size(); ++i) {
+    for (std::size_t i = 0; i < tops_.size(); ++i) {
       for (const Variant& variant : expected.promising[i]) {
         const std::size_t known = pool_.size();
-        promising_[plan_.tops[i]].push_back(pool_.add(variant));
-        if (pool_.size() > known) wanted.emplace_back(plan_.tops[i], variant);
+        promising_[tops_[i]].push_back(pool_.add(variant));
+        if (pool_.size() > known) wanted.emplace_back(tops_[i], variant);
       }
     }
     TRY_ASSIGN(const auto built, measurements_.build(wanted));
@@ -188,9 +188,9 @@ class FamilySearch {
 
   Result<void> screen_classes() {
     std::size_t number = 0;
-    for (const std::int64_t m : plan_.tops) {
+    for (const std::int64_t m : tops_) {
       if (stop_) return {};
-      part_ = fmt::format("class {} of {}", ++number, plan_.tops.size());
+      part_ = fmt::format("class {} of {}", ++number, tops_.size());
       const std::vector<Variant> variants = worth_trying(m);
       if (variants.empty()) continue;
       TRY_ASSIGN(const auto measured, measurements_.screen(m, variants));
@@ -200,37 +200,11 @@ class FamilySearch {
     return {};
   }
 
-  /// At the power cap cycles are not all: of the kernels that would be chosen now, those near the best get settled
-  /// samples, on a ladder of M.
-  Result<void> settle_kernels() {
-    const std::vector<std::size_t> ladder =
-        settled_ladder(plan_.tops, [this](std::int64_t m) { return pool_.is_capped(m); });
-    if (stop_ || ladder.empty()) return {};
-    const Pool::Rows rows = pool_.rows(plan_.tops, false);
-    const auto chosen = choose_kernels(rows.times, class_weights(family_.first_m, plan_.tops), request_.kernels);
-    std::size_t number = 0;
-    for (const std::size_t of_class : ladder) {
-      const std::int64_t m = plan_.tops[of_class];
-      if (stop_ || !pool_.is_capped(m)) return {};
-      part_ = fmt::format("settled samples of kernels, {} of {}", ++number, ladder.size());
-      std::vector<std::pair<double, std::size_t>> expected;
-      for (const std::size_t row : chosen) {
-        const auto time_s = rows.times[row][of_class];
-        if (time_s && pool_.may_serve(rows.variants[row], m)) expected.emplace_back(*time_s, rows.variants[row]);
-      }
-      const std::vector<Variant> variants = near_the_best(std::move(expected), kSettledOfM);
-      if (variants.empty()) continue;
-      TRY_ASSIGN(const auto measured, measurements_.settle(m, variants));
-      pool_.take(m, measured);
-    }
-    return {};
-  }
-
   /// Kernels and intervals. Where an expected time decided, it is measured, and kernels are chosen again. Where that
   /// takes too long, such times count as longer in the end.
   Result<void> choose() {
     constexpr int kMostMeasured = 5;
-    KernelChoice choice(request_, templates_, device_.info(), family_, plan_.tops, pool_);
+    KernelChoice choice(request_, templates_, device_.info(), family_, tops_, pool_);
     for (int measured = 0;; ++measured) {
       TRY_ASSIGN(const auto chosen, choice.choose(measured == kMostMeasured));
       if (measured < kMostMeasured && !stop_) {
@@ -245,9 +219,11 @@ class FamilySearch {
 
   using VariantsAtM = std::map<std::int64_t, std::vector<Variant>>;
 
-  /// Times the kernels in all classes of their intervals, where they were not, and spares in the last one. Settles the
-  /// kernels where the power cap is met and they were not settled beside that M. False: there was nothing to do.
+  /// Times the kernels in all classes of their intervals, where they were not, and spares in the last one. At the power
+  /// cap cycles are not all: kernels of whose kind none was settled beside such a class get a settled sample. False:
+  /// there was nothing to do.
   Result<bool> measure_chosen(const Pool::Rows& rows, const std::vector<CoverInterval>& intervals) {
+    const auto ladder = settled_ladder(tops_, [this](std::int64_t m) { return pool_.is_capped(m); });
     VariantsAtM timed, settled;
     const auto time = [&](std::size_t index, std::int64_t m) {
       if (!pool_.measured(index).cycles.contains(m) && tried_.emplace(index, m).second)
@@ -255,18 +231,18 @@ class FamilySearch {
     };
     const auto settle = [&](std::size_t index, std::int64_t m) {
       if (!pool_.is_capped(m) || pool_.is_settled(index, m)) return;
-      const std::int64_t at = settled_at(index, m, settled);
-      if (settled_.emplace(index, at).second) settled[at].push_back(pool_.variant(index));
+      const std::int64_t at = settled_at(index, m, ladder);
+      if (settled_.emplace(pool_.kind(index, m), at).second) settled[at].push_back(pool_.variant(index));
     };
     std::size_t first_class = 0;
     for (const CoverInterval& interval : intervals) {
       const std::size_t index = rows.variants[interval.kernel];
       for (std::size_t i = interval.last_class + 1; i-- > first_class;) {
-        time(index, plan_.tops[i]);
-        settle(index, plan_.tops[i]);
+        time(index, tops_[i]);
+        settle(index, tops_[i]);
       }
       first_class = interval.last_class + 1;
-      if (interval.spare) time(rows.variants[*interval.spare], plan_.tops[interval.last_class]);
+      if (interval.spare) time(rows.variants[*interval.spare], tops_[interval.last_class]);
     }
     const std::size_t number = timed.size() + settled.size();
     TRY(measure_at(timed, 0, number, &FamilyMeasurements::screen));
@@ -274,21 +250,17 @@ class FamilySearch {
     return number > 0;
   }
 
-  /// Where a variant is settled for the sake of `m`: at the nearest M beside it where others are, if it can be. Alone
-  /// it takes twice as long, because the clock has to stand still first.
-  std::int64_t settled_at(std::size_t index, std::int64_t m, const VariantsAtM& others) {
-    std::optional<std::int64_t> nearest;
-    const auto distance = [m](std::int64_t there) {
-      return static_cast<double>(std::max(m, there)) / static_cast<double>(std::min(m, there));
+  /// Where a variant is settled for the sake of `m`: at the nearest rung, where others are, too, because the clock has
+  /// to stand still before the first sample of a M. Where it cannot be there, or was in vain, it is at `m`.
+  std::int64_t settled_at(std::size_t index, std::int64_t m, const std::vector<std::int64_t>& ladder) {
+    const auto distance = [m](std::int64_t rung) {
+      return static_cast<double>(std::max(m, rung)) / static_cast<double>(std::min(m, rung));
     };
-    for (const auto& [there, variants] : others) {
-      if (!are_beside(there, m) || !pool_.is_capped(there) || !pool_.may_serve(index, there)) continue;
-      const bool failed = settled_.contains({index, there}) &&
-                          std::find(variants.begin(), variants.end(), pool_.variant(index)) == variants.end();
-      if (failed) continue;
-      if (!nearest || distance(there) < distance(*nearest)) nearest = there;
-    }
-    return nearest.value_or(m);
+    const auto nearest = std::min_element(ladder.begin(), ladder.end(),
+                                          [&](std::int64_t a, std::int64_t b) { return distance(a) < distance(b); });
+    const bool can_be = nearest != ladder.end() && are_beside(*nearest, m) && pool_.may_serve(index, *nearest) &&
+                        !settled_.contains({pool_.kind(index, m), *nearest});
+    return can_be ? *nearest : m;
   }
 
   /// The variants at each M, after `done` of `number` steps.
@@ -316,7 +288,7 @@ class FamilySearch {
     };
     for (const CoverInterval& interval : intervals) {
       FamilyInterval& out = family_.intervals.emplace_back();
-      out.last_m = plan_.tops[interval.last_class];
+      out.last_m = tops_[interval.last_class];
       out.kernel = kernel_of(interval.kernel);
       if (interval.spare) out.spare = kernel_of(*interval.spare);
       out.time_s = *rows.times[interval.kernel][interval.last_class];
@@ -402,11 +374,11 @@ class FamilySearch {
   FamilyMeasurements measurements_;
   Pool pool_;
   VariantFilter admits_;
-  FamilyPlan plan_;
+  std::vector<std::int64_t> tops_;                              ///< the last M of each class
   std::map<std::int64_t, std::vector<std::size_t>> promising_;  ///< by class: into the pool
-  /// Of the pool, at M: what measure_chosen() timed and settled.
-  std::set<std::pair<std::size_t, std::int64_t>> tried_, settled_;
-  std::set<std::int64_t> used_;  ///< M that were measured to choose kernels
+  std::set<std::pair<std::size_t, std::int64_t>> tried_;        ///< of the pool, at M: what measure_chosen() timed
+  std::set<std::pair<std::string, std::int64_t>> settled_;      ///< kinds, at M: what it settled
+  std::set<std::int64_t> used_;                                 ///< M that were measured to choose kernels
   std::thread expecting_;
   std::atomic<bool> abandoned_ = false;  ///< the search ended, and what that thread finds is not used
 };

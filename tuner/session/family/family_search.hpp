@@ -37,8 +37,8 @@ struct FamilyResult {
 
 /// Measures the plan, chooses kernels, probes them and stores the family. What an interrupted search measured is not
 /// measured again, but for settled samples. `stop` as in run_search(); where it comes during the probes, the family is
-/// stored with those that are done, if no stored one has more. Errors: those of plan_family() and of the device; M that
-/// no kernel serves, or none in the one order; rows that differ where they must not.
+/// stored with those that are done, if no stored one has more. Errors: those of expect_classes() and of the device; M
+/// that no kernel serves, or none in the one order; rows that differ where they must not.
 [[nodiscard]] Result<FamilyResult> run_family_search(const FamilyRequest& request, const space::TemplateSet& templates,
                                                      device::Device& device, Store& store,
                                                      const SessionOptions& options, const std::atomic<bool>& stop,

@@ -24,7 +24,7 @@ std::vector<KernelChoice::RowsOfOrder> KernelChoice::by_order(const Pool::Rows& 
 }
 
 Result<KernelChoice::Chosen> KernelChoice::choose(bool doubts) {
-  Chosen chosen{pool_.rows(tops_, doubts), {}, {}};
+  Chosen chosen{pool_.rows(tops_), {}, {}};
   if (doubts) distrust_expected(chosen.rows);
   do {
     TRY(choose_intervals(chosen));

@@ -31,8 +31,8 @@ class KernelChoice {
   };
   /// Of all candidates, or of those that add in one plain order, of which the one that loses least. A kernel whose
   /// legality, build or order changes inside a class does not serve that class: looked at for every M. With
-  /// `doubts`, times that were not measured are multiplied by 1.25, and those that were not settled where the power
-  /// cap is met by 1.05. Errors (usage): a class without a kernel, or none of one order.
+  /// `doubts`, times that were not measured are multiplied by 1.25. Errors (usage): a class without a kernel, or none
+  /// of one order.
   [[nodiscard]] Result<Chosen> choose(bool doubts);
 
  private:

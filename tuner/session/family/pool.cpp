@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tuner/session/expected_times.hpp"
+#include "tuner/session/family/family_plan.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/stats/descriptive.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 constexpr double kSlowedByCap = 0.03;
 /// A factor on times predicted from farther away: kernels that were measured nearby come first.
 constexpr double kFarAway = 1.25;
-/// A factor on times at the power cap of variants that were not settled beside there.
+/// A factor on times at the power cap of kinds that were not settled beside there.
 constexpr double kUnsettled = 1.05;
 /// With as many variants measured at a M, the best of them is near the best of all.
 constexpr int kWellKnown = 12;
@@ -26,12 +27,6 @@ constexpr int kWellKnown = 12;
 /// and the square of the voltage, which rises with the clock. Work is counted in rows of D.
 double slowed_by_work(std::int64_t m, double cycles) { return std::cbrt(static_cast<double>(m) / cycles); }
 
-/// Whether `known` has a M that `lies_near` the other.
-bool has_near(const std::map<std::int64_t, double>& known, std::int64_t m,
-              bool (*lies_near)(std::int64_t, std::int64_t)) {
-  return std::any_of(known.begin(), known.end(), [&](const auto& one) { return lies_near(one.first, m); });
-}
-
 }  // namespace
 
 std::size_t Pool::add(const Variant& variant) {
@@ -39,6 +34,7 @@ std::size_t Pool::add(const Variant& variant) {
   if (is_new) {
     variants_.push_back(variant);
     measured_.emplace_back();
+    kinds_.emplace_back();
   }
   return entry->second;
 }
@@ -66,13 +62,16 @@ void Pool::take(std::int64_t m, const MeasuredM& measured) {
     capped_[m] = capped_[m] || slowed;
   }
   for (const Settled& one : measured.settled) {
-    Measured& own = measured_[add(one.variant)];
+    const std::size_t index = add(one.variant);
+    Measured& own = measured_[index];
     const auto cycles = own.cycles.find(m);
     if (cycles == own.cycles.end() || !is_capped(m)) continue;
     const double seconds = one.time_s / cycles->second;
     own.seconds_of_cycle[m] = seconds;
+    const double of_work = seconds / slowed_by_work(m, cycles->second);
+    settled_[kind(index, m)].emplace_back(m, of_work);
     auto& [sum, number] = usual_[m];
-    sum += seconds / slowed_by_work(m, cycles->second);
+    sum += of_work;
     ++number;
   }
 }
@@ -109,7 +108,8 @@ bool Pool::is_capped(std::int64_t m) const {
 }
 
 bool Pool::is_measured_near(std::size_t index, std::int64_t m) const {
-  return has_near(measured_[index].cycles, m, are_near);
+  const auto& known = measured_[index].cycles;
+  return std::any_of(known.begin(), known.end(), [m](const auto& one) { return are_near(one.first, m); });
 }
 
 std::optional<Sampling> Pool::sampling(std::int64_t m) const {
@@ -119,8 +119,15 @@ std::optional<Sampling> Pool::sampling(std::int64_t m) const {
   return std::nullopt;
 }
 
-bool Pool::is_settled(std::size_t index, std::int64_t m) const {
-  return has_near(measured_[index].seconds_of_cycle, m, are_beside);
+const std::string& Pool::kind(std::size_t index, std::int64_t m) {
+  if (kinds_[index].empty())
+    kinds_[index] = kind_of(templates_, variants_[index], family_.at(m), device_).value_or(variants_[index].id());
+  return kinds_[index];
+}
+
+bool Pool::is_settled(std::size_t index, std::int64_t m) {
+  const auto& known = settled_[kind(index, m)];
+  return std::any_of(known.begin(), known.end(), [m](const auto& one) { return are_beside(one.first, m); });
 }
 
 double Pool::least_cycles(std::int64_t m) const {
@@ -166,12 +173,11 @@ double Pool::capped_seconds_of_cycle(std::size_t index, std::int64_t m, double c
   if (const auto known = own.seconds_of_cycle.find(m); known != own.seconds_of_cycle.end()) return known->second;
   std::map<std::int64_t, double> usual;
   for (const auto& [where, sum] : usual_) usual[where] = sum.first / sum.second;
-  // What is expected of the variant counts as much as one of its settled samples, unless some lie beside.
+  // What is expected of the variant counts as much as one settled sample of its kind, unless some lie beside.
   const bool any_beside = is_settled(index, m);
   std::vector<double> told;
-  for (const auto& [where, seconds] : own.seconds_of_cycle) {
-    if (!any_beside || are_beside(where, m))
-      told.push_back(seconds / slowed_by_work(where, own.cycles.at(where)) / interpolated(usual, where));
+  for (const auto& [where, of_work] : settled_[kind(index, m)]) {
+    if (!any_beside || are_beside(where, m)) told.push_back(of_work / interpolated(usual, where));
   }
   if (!any_beside) told.push_back(expected_slowness(index, m));
   const double slowness = stats::geometric_mean(told);
@@ -198,7 +204,7 @@ double Pool::expected_slowness(std::size_t index, std::int64_t m) {
   return known[index];
 }
 
-Pool::Rows Pool::rows(const std::vector<std::int64_t>& tops, bool doubts_unsettled) {
+Pool::Rows Pool::rows(const std::vector<std::int64_t>& tops) {
   struct Row {
     std::vector<std::optional<double>> times;
     std::vector<bool> serves, measured;
@@ -217,7 +223,7 @@ Pool::Rows Pool::rows(const std::vector<std::int64_t>& tops, bool doubts_unsettl
       row.times[i] = time_s(index, tops[i]);
       if (!row.times[i]) continue;
       if (!is_measured_near(index, tops[i])) *row.times[i] *= kFarAway;
-      if (doubts_unsettled && is_capped(tops[i]) && !is_settled(index, tops[i])) *row.times[i] *= kUnsettled;
+      if (is_capped(tops[i]) && !is_settled(index, tops[i])) *row.times[i] *= kUnsettled;
     }
     for (auto& [build, row] : by_build) {
       bound_by_larger_classes(row.times, row.serves, row.measured);
