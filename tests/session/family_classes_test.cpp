@@ -67,9 +67,9 @@ TEST(Anchors, SpanTheRange) {
   EXPECT_THAT(anchors(1024, 100'000), ElementsAre(1024, 2048, 8192, 32768, 100'000));
 }
 
-TEST(SettledLadder, GoesDownByAThirdToTheFirstThatMeetsTheCap) {
+TEST(SettledLadder, GoesDownByHalvesToTheFirstThatMeetsTheCap) {
   const std::vector<std::int64_t> tops{64, 128, 192, 256, 320, 512, 600, 900};
-  EXPECT_THAT(settled_ladder(tops, [](std::int64_t m) { return m > 128; }), ElementsAre(900, 600, 320, 192));
+  EXPECT_THAT(settled_ladder(tops, [](std::int64_t m) { return m > 128; }), ElementsAre(900, 320));
   EXPECT_THAT(settled_ladder(tops, [](std::int64_t /*m*/) { return false; }), ElementsAre());
   EXPECT_THAT(settled_ladder({1, 2}, [](std::int64_t /*m*/) { return true; }), ElementsAre(2, 1));
 }

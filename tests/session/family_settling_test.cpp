@@ -173,7 +173,7 @@ TEST(FamilyPool, ExpectsNoLessThanFewerRowsTook) {
   }
   ASSERT_GE(large.size(), 2U);
   ASSERT_GE(variants.size(), 12U);
-  Pool pool(all.family, all.templates, all.device, nullptr);
+  Pool pool(all.family, all.templates, all.device);
   const auto measured = [](const Variant& variant, double us) {
     return MeasuredM{.tried = {{variant, us * 1e-6, 1e9}}, .settled = {}};
   };

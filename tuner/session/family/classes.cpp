@@ -85,7 +85,7 @@ std::vector<std::int64_t> settled_ladder(const std::vector<std::int64_t>& tops,
                                          const std::function<bool(std::int64_t m)>& meets_cap) {
   std::vector<std::int64_t> out;
   for (auto m = tops.rbegin(); m != tops.rend() && meets_cap(*m); ++m) {
-    if (out.empty() || 3 * *m <= 2 * out.back()) out.push_back(*m);
+    if (out.empty() || 2 * *m <= out.back()) out.push_back(*m);
   }
   return out;
 }

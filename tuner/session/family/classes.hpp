@@ -29,8 +29,8 @@ inline constexpr double kSameCost = 0.02;
 /// four times as much each, that are not within half again of either.
 [[nodiscard]] std::vector<std::int64_t> anchors(std::int64_t first, std::int64_t last);
 
-/// Where kernels get settled samples: the last of `tops` and, going down, each that is at most two thirds of the one
-/// before, as long as the power cap is met.
+/// Where kernels get settled samples: the last of `tops` and, going down, each that is at most half of the one before,
+/// as long as the power cap is met.
 [[nodiscard]] std::vector<std::int64_t> settled_ladder(const std::vector<std::int64_t>& tops,
                                                        const std::function<bool(std::int64_t m)>& meets_cap);
 

@@ -51,6 +51,15 @@ std::vector<Variant> nearly_best(const std::vector<RankedVariant>& ranking) {
   return out;
 }
 
+/// The rung that is nearest to `m`, by their ratio. Precondition: there is one.
+std::int64_t nearest(const std::vector<std::int64_t>& rungs, std::int64_t m) {
+  const auto distance = [m](std::int64_t rung) {
+    return static_cast<double>(std::max(m, rung)) / static_cast<double>(std::min(m, rung));
+  };
+  return *std::min_element(rungs.begin(), rungs.end(),
+                           [&](std::int64_t a, std::int64_t b) { return distance(a) < distance(b); });
+}
+
 class FamilySearch {
  public:
   FamilySearch(const FamilyRequest& request, const space::TemplateSet& templates, device::Device& device, Store& store,
@@ -71,7 +80,7 @@ class FamilySearch {
         clock_(clock),
         family_(family_of(request, options)),
         measurements_(family_, templates, device, store, options, stop, progress_, clock),
-        pool_(family_, templates, device.info(), options.settled_clocks ? options.settled_clocks() : nullptr),
+        pool_(family_, templates, device.info()),
         admits_(admitted(request, templates, device.info())) {}
 
   ~FamilySearch() {
@@ -220,8 +229,8 @@ class FamilySearch {
   using VariantsAtM = std::map<std::int64_t, std::vector<Variant>>;
 
   /// Times the kernels in all classes of their intervals, where they were not, and spares in the last one. At the power
-  /// cap cycles are not all: kernels of whose kind none was settled beside such a class get a settled sample. False:
-  /// there was nothing to do.
+  /// cap cycles are not all: kernels of whose kind none was settled beside such a class get a settled sample, at the
+  /// nearest rung of a ladder, or at that class if they cannot serve there, or failed. False: there was nothing to do.
   Result<bool> measure_chosen(const Pool::Rows& rows, const std::vector<CoverInterval>& intervals) {
     const auto ladder = settled_ladder(tops_, [this](std::int64_t m) { return pool_.is_capped(m); });
     VariantsAtM timed, settled;
@@ -229,10 +238,17 @@ class FamilySearch {
       if (!pool_.measured(index).cycles.contains(m) && tried_.emplace(index, m).second)
         timed[m].push_back(pool_.variant(index));
     };
+    std::set<std::pair<std::string, std::int64_t>> planned;
     const auto settle = [&](std::size_t index, std::int64_t m) {
       if (!pool_.is_capped(m) || pool_.is_settled(index, m)) return;
-      const std::int64_t at = settled_at(index, m, ladder);
-      if (settled_.emplace(pool_.kind(index, m), at).second) settled[at].push_back(pool_.variant(index));
+      const std::string& kind = pool_.kind(index, m);
+      for (const std::int64_t at : {nearest(ladder, m), m}) {
+        if (planned.contains({kind, at})) return;
+        if (!are_beside(at, m) || !pool_.may_serve(index, at) || !settled_.emplace(kind, at).second) continue;
+        planned.emplace(kind, at);
+        settled[at].push_back(pool_.variant(index));
+        return;
+      }
     };
     std::size_t first_class = 0;
     for (const CoverInterval& interval : intervals) {
@@ -248,19 +264,6 @@ class FamilySearch {
     TRY(measure_at(timed, 0, number, &FamilyMeasurements::screen));
     TRY(measure_at(settled, timed.size(), number, &FamilyMeasurements::settle));
     return number > 0;
-  }
-
-  /// Where a variant is settled for the sake of `m`: at the nearest rung, where others are, too, because the clock has
-  /// to stand still before the first sample of a M. Where it cannot be there, or was in vain, it is at `m`.
-  std::int64_t settled_at(std::size_t index, std::int64_t m, const std::vector<std::int64_t>& ladder) {
-    const auto distance = [m](std::int64_t rung) {
-      return static_cast<double>(std::max(m, rung)) / static_cast<double>(std::min(m, rung));
-    };
-    const auto nearest = std::min_element(ladder.begin(), ladder.end(),
-                                          [&](std::int64_t a, std::int64_t b) { return distance(a) < distance(b); });
-    const bool can_be = nearest != ladder.end() && are_beside(*nearest, m) && pool_.may_serve(index, *nearest) &&
-                        !settled_.contains({pool_.kind(index, m), *nearest});
-    return can_be ? *nearest : m;
   }
 
   /// The variants at each M, after `done` of `number` steps.

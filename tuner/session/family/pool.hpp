@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,7 +12,6 @@
 #include <vector>
 
 #include "tuner/model/family.hpp"
-#include "tuner/search/predictor.hpp"
 #include "tuner/session/family/cover.hpp"
 #include "tuner/session/family/measurements.hpp"
 #include "tuner/space/variant_facts.hpp"
@@ -23,16 +21,15 @@ namespace pgtune::session {
 /// What was measured tells of M within this factor.
 constexpr std::int64_t kNear = 4;
 constexpr bool are_near(std::int64_t m, std::int64_t other) { return m <= kNear * other && other <= kNear * m; }
-/// Within a factor of 4/3, a settled sample tells a kernel's clock at the power cap. Samples from a factor of 5 away
-/// tell hardly more than what is usual: the expectation is off by 3.6 % instead of 3.9 % (root of the mean square).
-constexpr bool are_beside(std::int64_t m, std::int64_t other) { return 3 * m <= 4 * other && 3 * other <= 4 * m; }
+/// Within this factor, a settled sample tells something of a kind's clock at the power cap.
+constexpr std::int64_t kBeside = 2;
+constexpr bool are_beside(std::int64_t m, std::int64_t other) { return m <= kBeside * other && other <= kBeside * m; }
 
 class Pool {
  public:
-  /// References must outlive it. `clocks`: SessionOptions::settled_clocks; null: nothing was learnt.
-  Pool(const Family& family, const space::TemplateSet& templates, const DeviceInfo& device,
-       std::shared_ptr<const search::Predictor> clocks)
-      : family_(family), templates_(templates), device_(device), clocks_(std::move(clocks)) {}
+  /// References must outlive it.
+  Pool(const Family& family, const space::TemplateSet& templates, const DeviceInfo& device)
+      : family_(family), templates_(templates), device_(device) {}
 
   [[nodiscard]] std::size_t size() const { return variants_.size(); }
   [[nodiscard]] const Variant& variant(std::size_t index) const { return variants_[index]; }
@@ -53,8 +50,9 @@ class Pool {
   [[nodiscard]] std::optional<Sampling> sampling(std::int64_t m) const;
   /// Whether the variant was measured at a M within a factor of four.
   [[nodiscard]] bool is_measured_near(std::size_t index, std::int64_t m) const;
-  /// kind_of(); at `m` it must be legal. Variants of one kind keep the same clock at the power cap: on an H200 theirs
-  /// differ by 1.7 %, no more than two samples of one variant do, and those of all kinds by 4 %.
+  /// kind_of(); at `m` it must be legal. Variants of one kind keep about the same clock at the power cap: on an H200
+  /// theirs differ by 1.7 % at one M, no more than two samples of one variant do, and those of several kinds by 2 to 4
+  /// %.
   [[nodiscard]] const std::string& kind(std::size_t index, std::int64_t m);
   /// Whether one of its kind was settled at the cap beside `m`.
   [[nodiscard]] bool is_settled(std::size_t index, std::int64_t m);
@@ -74,9 +72,7 @@ class Pool {
     std::vector<std::string> orders;    ///< space::sum_order(), beside the table
     TimeTable times;
   };
-  /// At the last M of each class. Times of a variant of whose kind none was settled beside a class at the power cap are
-  /// multiplied by 1.05 there: the expected clocks of many kinds are off by 4 %, and the fastest of many such times is
-  /// told too fast.
+  /// At the last M of each class.
   [[nodiscard]] Rows rows(const std::vector<std::int64_t>& tops);
 
  private:
@@ -85,13 +81,10 @@ class Pool {
   [[nodiscard]] double least_cycles(std::int64_t m) const;
   /// Seconds of a cycle at the power cap, in a launch that takes `cycles`. Precondition: is_capped(m).
   [[nodiscard]] double capped_seconds_of_cycle(std::size_t index, std::int64_t m, double cycles);
-  /// How much longer the variant's cycles are expected to last at the power cap than the median candidate's.
-  [[nodiscard]] double expected_slowness(std::size_t index, std::int64_t m);
 
   const Family& family_;
   const space::TemplateSet& templates_;
   const DeviceInfo& device_;
-  std::shared_ptr<const search::Predictor> clocks_;
   std::vector<Variant> variants_;
   std::map<std::string, std::size_t> by_id_;
   std::set<std::size_t> failed_;  ///< indices
@@ -101,8 +94,7 @@ class Pool {
   std::map<std::int64_t, std::pair<double, int>> usual_;
   std::map<std::int64_t, bool> capped_;                   ///< whether a kernel was slowed down there
   std::map<std::int64_t, std::pair<double, int>> least_;  ///< cycles at M: the least, and of how many
-  std::map<std::int64_t, std::vector<double>> slowness_;
-  std::vector<std::string> kinds_;  ///< beside variants_; empty: not known yet
+  std::vector<std::string> kinds_;                        ///< beside variants_; empty: not known yet
   /// By kind, of its settled samples: M, and seconds of a cycle that computes one row of D.
   std::map<std::string, std::vector<std::pair<std::int64_t, double>>> settled_;
   double highest_clock_hz_ = 0;
