@@ -101,6 +101,15 @@ TEST(FamilyRows, AtTheCapTheClockFallsWithTheCubeRootOfTheWorkOfACycle) {
   EXPECT_THAT(both.rows({512}), ElementsAre(ElementsAre(near(2000)), testing::_)) << "no clock is higher";
 }
 
+TEST(FamilyRows, BytesCopiedIntoSharedMemoryAreWorkToo) {
+  TwoCandidates both(256);
+  // 40 operations of bf16 a byte, and the product itself counts as 4 M * N * K of them, because it is in f32.
+  both.definition.l2_bytes = space::Expression::parse("A == 1 ? 0 : 28 * M * N * K / 40").value();
+  both.templates = both.definition;
+  both.pool.take(256, {{both.tried(both.one, 10), both.tried(both.two, 10)}, {{both.one, 12e-6, true}}});
+  EXPECT_THAT(both.rows({256}), ElementsAre(ElementsAre(near(12)), ElementsAre(near(24)))) << "eight times the work";
+}
+
 TEST(FamilyRows, ASettledSampleBesideAMTellsHalfOfHowAKindDiffers) {
   TwoCandidates both(1024);
   both.pool.take(256, {{both.tried(both.one, 10), both.tried(both.two, 10)},

@@ -45,11 +45,22 @@ TEST(ClassTops, AreAlsoWhereTheCheapestCostsLess) {
   EXPECT_EQ(class_tops(500, 700, dearer), tops(500, 700, tiles_of_200)) << "what another one costs does not count";
 }
 
-TEST(ClassTops, WhatIsIllegalCostsNothing) {
+TEST(ClassTops, WhatIsIllegalOrHasNoCostDoesNotCount) {
   const auto two = [](std::int64_t m) {
-    return std::vector{space::VariantFacts{m <= 600, 1, 100}, space::VariantFacts{true, 1, 200}};
+    return std::vector{space::VariantFacts{m <= 600, 1, 100}, space::VariantFacts{true, 1, 200},
+                       space::VariantFacts{true, 1, 0}};
   };
   EXPECT_THAT(class_tops(520, 700, two), ElementsAre(576, 600, 640, 700));
+}
+
+TEST(BuildChanges, AreOfAnyVariant) {
+  const auto two = [](std::int64_t m) {
+    return std::vector{space::VariantFacts{m != 6, 1, 100},
+                       space::VariantFacts{true, m % 8 == 0 ? 2U : 1U, static_cast<double>(m)}};
+  };
+  EXPECT_THAT(build_changes(3, 16, two), ElementsAre(5, 6, 7, 8, 15));
+  EXPECT_THAT(build_changes(9, 15, two), ElementsAre());
+  EXPECT_THAT(build_changes(8, 8, two), ElementsAre());
 }
 
 TEST(ClassTops, CostsThatGrowSlowlyMakeNone) {

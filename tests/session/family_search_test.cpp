@@ -30,6 +30,18 @@ bool is_final_of_search(const protocol::RoundRequest& request) {
                      [](const auto& contender) { return std::holds_alternative<protocol::BuiltVariant>(contender); });
 }
 
+TEST(FamilySearch, AKernelThatIsBuiltForOneMServesFewRows) {
+  TestFamily test;
+  test.request.problem.m = 40;
+  test.request.kernels = 20;
+  test.request.probes = 0;
+  test.search.definition.defines.push_back({"ROWS", space::Expression::parse("min(M, 16)").value()});
+  auto device = test.search.device();
+  const auto result = test.run(device);
+  ASSERT_TRUE(result && result->family) << result.error().text();
+  EXPECT_GE(result->family->intervals.size(), 16U) << "one for each M up to 16";
+}
+
 TEST(FamilySearch, CoversItsRangeWithGoodKernels) {
   TestFamily test;
   test.search.options.conditions.data_seed = 7;

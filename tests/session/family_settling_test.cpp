@@ -106,6 +106,28 @@ TEST(FamilySearch, WhatFailsInASettledSampleServesNone) {
   EXPECT_THAT(kernels_where(failing), ::testing::Not(::testing::Contains(failing)));
 }
 
+TEST(FamilySearch, OneOfAKindIsSettled) {
+  TestFamily test;
+  test.request.probes = 0;
+  test.search.definition.kernels[0].dynamic_smem_bytes = space::Expression::parse("64").value();
+  auto device = test.search.device();
+  std::map<std::int64_t, std::size_t> settled;  // contenders by M
+  device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    if (request.stage != Stage::kRace) return;
+    settled[device.prepare_request.problem.m] += request.contenders.size();
+    for (auto& sample : report.samples) {
+      if (!sample) continue;
+      sample->power_cap_s = sample->time_s;
+      sample->time_s *= 1.2;
+    }
+  };
+  const auto result = test.run(device);
+  ASSERT_TRUE(result && result->family) << result.error().text();
+  EXPECT_GT(result->family->kernels.size(), 1U);
+  EXPECT_GT(settled.size(), 4U);
+  for (const auto& [m, contenders] : settled) EXPECT_EQ(contenders, 1U) << m;
+}
+
 /// A = 8 is legal only where nothing is settled at first, takes half as long as the others, and is slowed like them.
 TEST(FamilySearch, AKernelOfACappedRangeNeedsNotBeLegalWhereOthersAreSettled) {
   TestFamily test;
@@ -119,8 +141,13 @@ TEST(FamilySearch, AKernelOfACappedRangeNeedsNotBeLegalWhereOthersAreSettled) {
     return script;
   };
   auto device = test.search.device();
+  std::map<std::string, std::set<std::int64_t>> settled;  // of A = 8, by id
   device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     if (request.stage != Stage::kRace) return;
+    for (const auto& contender : request.contenders) {
+      const Variant& variant = std::get<protocol::BuiltVariant>(contender).variant;
+      if (parameter(variant, "A") == 8) settled[variant.id()].insert(device.prepare_request.problem.m);
+    }
     for (auto& sample : report.samples) {
       if (!sample) continue;
       sample->power_cap_s = sample->time_s;
@@ -129,6 +156,9 @@ TEST(FamilySearch, AKernelOfACappedRangeNeedsNotBeLegalWhereOthersAreSettled) {
   };
   const auto result = test.run(device);
   ASSERT_TRUE(result && result->family) << result.error().text();
+  EXPECT_FALSE(settled.empty());
+  for (const auto& [id, at] : settled)
+    EXPECT_EQ(at.size(), 1U) << id << " serves several classes, all beside each other";
   const Family& family = *result->family;
   for (const std::int64_t m : {330, 400, 430}) {
     const Variant& kernel = family.kernels.at(static_cast<std::size_t>(family.interval_of(m).kernel)).variant;

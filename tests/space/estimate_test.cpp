@@ -45,6 +45,18 @@ TEST(Traffic, ATemplateNeedNotSay) {
   EXPECT_EQ(l2_bytes(definition, definition.default_variant(), problem(), device()).value(), std::nullopt);
 }
 
+TEST(Traffic, OfSharedMemoryIsThatOfL2UnlessToldOtherwise) {
+  json document = sample_json();
+  document["traffic"] = {{"l2_bytes", "BM"}};
+  const auto smem = [&] {
+    const TemplateDefinition definition = parse_or_die(document);
+    return smem_bytes(definition, definition.default_variant(), problem(512, 256, 128), device()).value();
+  };
+  EXPECT_EQ(smem(), 64.0);
+  document["traffic"]["smem_bytes"] = "BM + M";
+  EXPECT_EQ(smem(), 64.0 + 512.0);
+}
+
 TEST(Traffic, ErrorsNameFieldCaretAndVariant) {
   EXPECT_EQ(traffic("M / (BM - 64)").error().text(),
             "template 'sample': traffic.l2_bytes: division by zero\n  M / (BM - 64)\n    ^\n"

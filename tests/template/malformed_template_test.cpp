@@ -134,6 +134,9 @@ INSTANTIATE_TEST_SUITE_P(
                            "traffic.l2_bytes: ", "expected an expression in a string"},
                       Edit{"/traffic", R"({"l2_bytes": "M * BMM"})",
                            "traffic.l2_bytes: unknown name 'BMM'; did you mean 'BM'?\n  M * BMM\n      ^", ""},
+                      Edit{"/traffic", R"({"l2_bytes": "M", "smem_bytes": "BMM"})",
+                           "traffic.smem_bytes: unknown name 'BMM'; did you mean 'BM'?\n  BMM\n  ^", ""},
+                      Edit{"/traffic", R"({"smem_bytes": "M"})", "traffic: the field 'l2_bytes' is missing", ""},
                       Edit{"/traffic", R"({"l2_bytes": "EDGE"})", "traffic.l2_bytes: 'EDGE' is a define", ""},
                       Edit{"/trafic", R"({"l2_bytes": "M"})", "unknown field 'trafic'", "did you mean 'traffic'?"}));
 

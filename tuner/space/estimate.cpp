@@ -49,6 +49,12 @@ Result<std::optional<double>> l2_bytes(const TemplateDefinition& definition, con
   return estimate(definition, variant, problem, device, {}, *definition.l2_bytes, "traffic.l2_bytes");
 }
 
+Result<std::optional<double>> smem_bytes(const TemplateDefinition& definition, const Variant& variant,
+                                         const Problem& problem, const DeviceInfo& device) {
+  if (!definition.smem_bytes) return l2_bytes(definition, variant, problem, device);
+  return estimate(definition, variant, problem, device, {}, *definition.smem_bytes, "traffic.smem_bytes");
+}
+
 Result<std::optional<double>> cost_clocks(const TemplateDefinition& definition, const Variant& variant,
                                           const Problem& problem, const DeviceInfo& device) {
   if (!definition.cost) return std::nullopt;

@@ -15,6 +15,11 @@ namespace pgtune::space {
 [[nodiscard]] Result<std::optional<double>> l2_bytes(const TemplateDefinition& definition, const Variant& variant,
                                                      const Problem& problem, const DeviceInfo& device);
 
+/// Bytes that they copy into shared memory: more than they read through L2, where a multicast brings some to several
+/// CTAs. The same errors.
+[[nodiscard]] Result<std::optional<double>> smem_bytes(const TemplateDefinition& definition, const Variant& variant,
+                                                       const Problem& problem, const DeviceInfo& device);
+
 /// A rough estimate of a launch's time in clocks, by the template's "cost"; nothing if it has none. It only orders
 /// variants of one template. The same errors.
 [[nodiscard]] Result<std::optional<double>> cost_clocks(const TemplateDefinition& definition, const Variant& variant,

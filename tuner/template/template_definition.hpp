@@ -123,7 +123,8 @@ struct TemplateDefinition {
   std::vector<TensorMapSpec> tensor_maps;
   std::optional<Expression> workspace_bytes;
   bool zero_workspace = false;
-  std::optional<Expression> l2_bytes;  ///< "traffic": what a launch reads through L2
+  /// "traffic": what a launch reads through L2, and what it copies into shared memory, where that is more.
+  std::optional<Expression> l2_bytes, smem_bytes;
   std::optional<CostModel> cost;
   std::optional<SumOrder> sum_order;
 

@@ -118,8 +118,10 @@ class LaunchReader {
   }
 
   void traffic(const JsonCursor& cursor) {
-    cursor.expect_fields({"l2_bytes"});
+    cursor.expect_fields({"l2_bytes", "smem_bytes"});
     definition_.l2_bytes = names_.read(cursor.required("l2_bytes"), Reach::kProblem);
+    if (const auto copied = cursor.optional("smem_bytes"))
+      definition_.smem_bytes = names_.read(*copied, Reach::kProblem);
   }
 
  private:

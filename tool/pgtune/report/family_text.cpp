@@ -193,7 +193,7 @@ nlohmann::json family_plan_json(const session::FamilyRequest& request, const std
                      {"probes", request.probes},
                      {"stored", !plan},
                      {"expected_s", {{"kernels", expected.kernels_s}, {"probes", expected.probes_s}}}};
-  if (plan) out.update({{"anchors", plan->anchors}, {"class_tops", plan->tops}});
+  if (plan) out.update({{"anchors", plan->anchors}, {"class_grid", plan->tops}});
   return out;
 }
 

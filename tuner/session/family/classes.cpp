@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "tuner/util/host_limits.hpp"
 #include "tuner/util/parallel.hpp"
@@ -27,11 +28,11 @@ std::int64_t step_at(std::int64_t m) {
   return step;
 }
 
-/// The least cost of those that are legal.
+/// The least cost of those that are legal and have one.
 double least_clocks(const std::vector<space::VariantFacts>& facts) {
   double least = std::numeric_limits<double>::infinity();
   for (const space::VariantFacts& one : facts) {
-    if (one.legal) least = std::min(least, one.clocks);
+    if (one.legal && one.clocks > 0) least = std::min(least, one.clocks);
   }
   return least;
 }
@@ -48,14 +49,16 @@ std::vector<std::int64_t> class_grid(std::int64_t first, std::int64_t last) {
 }
 
 std::vector<std::int64_t> class_tops(std::int64_t first, std::int64_t last, const FactsAt& facts) {
-  constexpr std::int64_t kStep = 8;
-  std::vector<std::int64_t> looked_at = class_grid(first, last);
-  for (std::int64_t m = (first + kStep - 1) / kStep * kStep; m < last; m += kStep) looked_at.push_back(m);
+  constexpr std::int64_t kLeastStep = 8, kOfAClass = 8;
+  const std::vector<std::int64_t> grid = class_grid(first, last);
+  std::vector<std::int64_t> looked_at = grid;
+  for (std::int64_t m = kLeastStep; m < last; m += std::max(kLeastStep, step_at(m + 1) / kOfAClass)) {
+    if (m >= first) looked_at.push_back(m);
+  }
   std::sort(looked_at.begin(), looked_at.end(), std::greater<>());
   looked_at.erase(std::unique(looked_at.begin(), looked_at.end()), looked_at.end());
   std::vector<double> clocks(looked_at.size());
   in_parallel(looked_at.size(), usable_cores(), [&](std::size_t i) { clocks[i] = least_clocks(facts(looked_at[i])); });
-  const std::vector<std::int64_t> grid = class_grid(first, last);
   std::vector<std::int64_t> out;
   double of_class = 0;
   for (std::size_t i = 0; i < looked_at.size(); ++i) {
@@ -65,6 +68,19 @@ std::vector<std::int64_t> class_tops(std::int64_t first, std::int64_t last, cons
     of_class = clocks[i];
   }
   std::reverse(out.begin(), out.end());
+  return out;
+}
+
+std::vector<std::int64_t> build_changes(std::int64_t first, std::int64_t last, const FactsAt& facts) {
+  std::vector<std::int64_t> out;
+  std::vector<space::VariantFacts> here = facts(first);
+  for (std::int64_t m = first; m < last; ++m) {
+    std::vector<space::VariantFacts> next = facts(m + 1);
+    const bool same = std::equal(here.begin(), here.end(), next.begin(),
+                                 [](const auto& a, const auto& b) { return a.legal == b.legal && a.build == b.build; });
+    if (!same) out.push_back(m);
+    here = std::move(next);
+  }
   return out;
 }
 

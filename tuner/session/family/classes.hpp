@@ -21,9 +21,13 @@ using FactsAt = std::function<std::vector<space::VariantFacts>(std::int64_t m)>;
 [[nodiscard]] std::vector<std::int64_t> class_grid(std::int64_t first, std::int64_t last);
 
 /// The last M of each class of first..last, ascending: class_grid(), and multiples of 8 where the cheapest of the given
-/// variants costs less, by more than kSameCost, than at the end of the class above: there a wave of tiles ends.
+/// variants that have a cost costs less, by more than kSameCost, than at the end of the class above: there a wave of
+/// tiles ends. Above 4096 fewer M are looked at, eight in each class of the grid.
 [[nodiscard]] std::vector<std::int64_t> class_tops(std::int64_t first, std::int64_t last, const FactsAt& facts);
 inline constexpr double kSameCost = 0.02;
+
+/// The M of first..last-1 after which the legality or build of a variant changes, ascending: it looks at every M.
+[[nodiscard]] std::vector<std::int64_t> build_changes(std::int64_t first, std::int64_t last, const FactsAt& facts);
 
 /// Where many variants are measured: first, last, and between them those of 1, 8, 64, 256, 512, 1024, 2048, 8192, and
 /// four times as much each, that are not within half again of either.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -24,6 +23,8 @@
 
 namespace pgtune::session {
 namespace {
+
+constexpr std::int64_t kFewRows = 16;  ///< up to here classes also end where a build changes
 
 /// The indices of the least, ascending by value.
 template <typename Values, typename Less>
@@ -164,8 +165,21 @@ Result<ExpectedClasses> expect_classes(const FamilyRequest& request, const space
   ExpectedClasses out;
   if (ended()) return out;
   out.tops = class_tops(request.first_m, request.problem.m, [&](std::int64_t m) {
-    return space::variant_facts(templates, variants, family.at(m), device);
+    return ended() ? std::vector<space::VariantFacts>()
+                   : space::variant_facts(templates, variants, family.at(m), device);
   });
+  // A kernel for few rows may be built for one M.
+  std::int64_t from = request.first_m;
+  for (const std::int64_t top : class_grid(request.first_m, request.problem.m)) {
+    if (top > kFewRows) break;
+    const auto changes = build_changes(from, top, [&](std::int64_t m) {
+      return space::variant_facts(templates, promising_at[top], family.at(m), device, space::WithCosts::kNo);
+    });
+    out.tops.insert(out.tops.end(), changes.begin(), changes.end());
+    from = top;
+  }
+  std::sort(out.tops.begin(), out.tops.end());
+  out.tops.erase(std::unique(out.tops.begin(), out.tops.end()), out.tops.end());
   std::vector<std::int64_t> further;
   for (const std::int64_t m : out.tops) {
     if (!promising_at.contains(m)) further.push_back(m);
@@ -177,11 +191,11 @@ Result<ExpectedClasses> expect_classes(const FamilyRequest& request, const space
 
 ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& plan, const SessionOptions& options,
                                std::size_t compile_workers) {
-  // Of an H200 with 16 cores: means over eight weights, 1..8192. kLaterTimes_s is a class's share of times that are
-  // taken after all classes, kVisit_s what it takes until the clock stands still at a M, and kSettledOfM the number of
-  // kinds that are settled there.
-  constexpr double kAnchor_s = 2, kBuild_s = 2, kTrial_s = 0.042, kLaterTimes_s = 0.13;
-  constexpr double kVisit_s = 1.3, kSettled_s = 1, kSettledOfM = 5;
+  // Of an H200 with 16 cores and 1..8192x5120x17920. kLaterTimes_s is the share of a class of the grid in
+  // other classes and in times that are taken after all of them, kVisit_s what it takes until the clock stands still at
+  // a M, and kSettledOfM the number of samples there.
+  constexpr double kAnchor_s = 3.5, kBuild_s = 2, kTrial_s = 0.042, kLaterTimes_s = 0.3;
+  constexpr double kVisit_s = 1.5, kSettled_s = 1.5, kSettledOfM = 13;
   constexpr double kSettledRounds_s = 14, kShortRounds_s = 2.5;  // of a probe, with its preparation
   const auto workers = static_cast<double>(std::max<std::size_t>(compile_workers, 1));
   const auto explored = static_cast<double>(kExplored);

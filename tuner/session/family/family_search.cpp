@@ -25,7 +25,6 @@
 #include "tuner/session/rounds/round_order.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/session/search_session.hpp"
-#include "tuner/space/plan.hpp"
 #include "tuner/util/quiet_thread.hpp"
 
 namespace pgtune::session {
@@ -166,19 +165,6 @@ class FamilySearch {
     return {};
   }
 
-  /// Of expected times and indices: the variants with the shortest times, `most` of them or fewer. What takes more than
-  /// kClassReach longer than the first is left out.
-  [[nodiscard]] std::vector<Variant> near_the_best(std::vector<std::pair<double, std::size_t>> expected,
-                                                   std::size_t most) const {
-    std::sort(expected.begin(), expected.end());
-    std::vector<Variant> out;
-    for (const auto& [time_s, i] : expected) {
-      if (out.size() == most || time_s > (1 + kClassReach) * expected.front().first) break;
-      out.push_back(pool_.variant(i));
-    }
-    return out;
-  }
-
   /// What is worth trying at the last M of a class: what is predicted to be near the best, from where it was measured,
   /// and the model's choice.
   std::vector<Variant> worth_trying(std::int64_t m) {
@@ -187,7 +173,12 @@ class FamilySearch {
       if (!pool_.may_serve(i, m) || !pool_.is_expected(i, m)) continue;
       if (const auto time_s = pool_.time_s(i, m)) predicted.emplace_back(*time_s, i);
     }
-    std::vector<Variant> out = near_the_best(std::move(predicted), kTriedOfClass);
+    std::sort(predicted.begin(), predicted.end());
+    std::vector<Variant> out;
+    for (const auto& [time_s, i] : predicted) {
+      if (out.size() == kTriedOfClass || time_s > (1 + kClassReach) * predicted.front().first) break;
+      out.push_back(pool_.variant(i));
+    }
     for (const std::size_t i : promising_[m]) {
       if (pool_.may_serve(i, m) && std::find(out.begin(), out.end(), pool_.variant(i)) == out.end())
         out.push_back(pool_.variant(i));
@@ -238,14 +229,15 @@ class FamilySearch {
       if (!pool_.measured(index).cycles.contains(m) && tried_.emplace(index, m).second)
         timed[m].push_back(pool_.variant(index));
     };
-    std::set<std::pair<std::string, std::int64_t>> planned;
+    std::map<std::string, std::set<std::int64_t>> planned;  // M by kind
     const auto settle = [&](std::size_t index, std::int64_t m) {
       if (!pool_.is_capped(m) || pool_.is_settled(index, m)) return;
       const std::string& kind = pool_.kind(index, m);
       for (const std::int64_t at : {nearest(ladder, m), m}) {
-        if (planned.contains({kind, at})) return;
-        if (!are_beside(at, m) || !pool_.may_serve(index, at) || !settled_.emplace(kind, at).second) continue;
-        planned.emplace(kind, at);
+        std::set<std::int64_t>& own = planned[kind];
+        if (std::any_of(own.begin(), own.end(), [m](std::int64_t there) { return are_beside(there, m); })) return;
+        if (!pool_.may_serve(index, at) || !settled_.emplace(kind, at).second) continue;
+        own.insert(at);
         settled[at].push_back(pool_.variant(index));
         return;
       }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tuner/session/family/family_plan.hpp"
+#include "tuner/space/estimate.hpp"
 #include "tuner/space/plan.hpp"
 
 namespace pgtune::session {
@@ -18,10 +19,6 @@ constexpr double kSlowedByCap = 0.03;
 constexpr double kFarAway = 1.25;
 /// With as many variants measured at a M, the best of them is near the best of all.
 constexpr int kWellKnown = 12;
-
-/// At the power cap the clock falls with the cube root of the work of a cycle: power grows with that work, the clock
-/// and the square of the voltage, which rises with the clock. Work is counted in rows of D.
-double slowed_by_work(std::int64_t m, double cycles) { return std::cbrt(static_cast<double>(m) / cycles); }
 
 }  // namespace
 
@@ -64,7 +61,7 @@ void Pool::take(std::int64_t m, const MeasuredM& measured) {
     if (cycles == own.cycles.end() || !is_capped(m)) continue;
     const double seconds = one.time_s / cycles->second;
     own.seconds_of_cycle[m] = seconds;
-    const double of_work = seconds / slowed_by_work(m, cycles->second);
+    const double of_work = seconds / slowed_by_work(index, m, cycles->second);
     settled_[kind(index, m)].emplace_back(m, of_work);
     auto& [sum, number] = usual_[m];
     sum += of_work;
@@ -126,6 +123,26 @@ bool Pool::is_settled(std::size_t index, std::int64_t m) {
   return std::any_of(known.begin(), known.end(), [m](const auto& one) { return are_beside(one.first, m); });
 }
 
+double Pool::work(std::size_t index, std::int64_t m) {
+  // In bf16's operations; those of other types are taken to need energy in proportion to their bytes, and a template
+  // that does not tell its traffic copies nothing. Fitted to 409 kernels settled in three families on H200s
+  // (docs/results/settled-clocks.csv).
+  constexpr double kOperationsOfAByte = 40;
+  std::vector<double>& known = work_[m];
+  if (known.size() < size()) known.resize(size());
+  if (known[index] == 0) {
+    const Problem problem = family_.at(m);
+    const auto bytes = space::smem_bytes(templates_.of(variants_[index]), variants_[index], problem, device_);
+    known[index] = problem.flops() * static_cast<double>(element_bytes(problem.dtype)) / 2 +
+                   kOperationsOfAByte * (bytes ? bytes->value_or(0) : 0);
+  }
+  return known[index];
+}
+
+double Pool::slowed_by_work(std::size_t index, std::int64_t m, double cycles) {
+  return std::cbrt(work(index, m) / cycles);
+}
+
 double Pool::least_cycles(std::int64_t m) const {
   double out = 0;
   for (auto known = least_.begin(); known != least_.upper_bound(m); ++known) {
@@ -169,8 +186,8 @@ double Pool::capped_seconds_of_cycle(std::size_t index, std::int64_t m, double c
   if (const auto known = own.seconds_of_cycle.find(m); known != own.seconds_of_cycle.end()) return known->second;
   std::map<std::int64_t, double> usual;
   for (const auto& [where, sum] : usual_) usual[where] = sum.first / sum.second;
-  // That a kind is usual counts as much as one sample of it: alone, neither tells a clock as well (1.5 and 2.8 % off on
-  // an H200 instead of 1.7 and 3.0, in two families).
+  // That a kind is usual counts as much as one sample of it. So told, clocks on H200s are 2.4 % off, and 2.5 % without
+  // samples of the kind (docs/results/settled-clocks.csv).
   double log_slowness = 0;
   int number = 1;
   for (const auto& [where, of_work] : settled_[kind(index, m)]) {
@@ -179,7 +196,7 @@ double Pool::capped_seconds_of_cycle(std::size_t index, std::int64_t m, double c
     ++number;
   }
   const double slowness = std::exp(log_slowness / number);
-  return std::max(interpolated(usual, m) * slowness * slowed_by_work(m, cycles), 1 / highest_clock_hz_);
+  return std::max(interpolated(usual, m) * slowness * slowed_by_work(index, m, cycles), 1 / highest_clock_hz_);
 }
 
 Pool::Rows Pool::rows(const std::vector<std::int64_t>& tops) {

@@ -50,8 +50,9 @@ class Pool {
   [[nodiscard]] std::optional<Sampling> sampling(std::int64_t m) const;
   /// Whether the variant was measured at a M within a factor of four.
   [[nodiscard]] bool is_measured_near(std::size_t index, std::int64_t m) const;
-  /// kind_of(); at `m` it must be legal. Variants of one kind keep about the same clock at the power cap: on an H200
-  /// theirs differ by 1.7 % at one M, no more than two samples of one variant do, and those of several kinds by 2 to 4
+  /// kind_of() at the first M at which it is asked, where the variant must be legal. Variants of one kind keep about
+  /// the same clock at the power cap: on an H200 theirs differ by 1.7 % at one M, no more than two samples of one
+  /// variant do, and those of several kinds by 2 to 4
   /// %.
   [[nodiscard]] const std::string& kind(std::size_t index, std::int64_t m);
   /// Whether one of its kind was settled at the cap beside `m`.
@@ -79,6 +80,11 @@ class Pool {
   [[nodiscard]] std::map<std::int64_t, bool>::const_iterator first_capped() const;
   /// Of the best at any M up to `m` where many were measured; 0 if there is none.
   [[nodiscard]] double least_cycles(std::int64_t m) const;
+  /// In proportion to the energy of a launch: its operations, and what it copies into shared memory.
+  [[nodiscard]] double work(std::size_t index, std::int64_t m);
+  /// At the power cap the clock falls with the cube root of the work of a cycle: power grows with that work, the clock
+  /// and the square of the voltage, which rises with the clock.
+  [[nodiscard]] double slowed_by_work(std::size_t index, std::int64_t m, double cycles);
   /// Seconds of a cycle at the power cap, in a launch that takes `cycles`. Precondition: is_capped(m).
   [[nodiscard]] double capped_seconds_of_cycle(std::size_t index, std::int64_t m, double cycles);
 
@@ -90,12 +96,13 @@ class Pool {
   std::set<std::size_t> failed_;  ///< indices
   std::vector<Measured> measured_;
   std::map<std::int64_t, std::vector<space::VariantFacts>> facts_;
-  /// At M at the cap: seconds of a cycle that computes one row of D, as settled samples say; sum and number.
+  std::map<std::int64_t, std::vector<double>> work_;  ///< by M, beside variants_; 0: not known yet
+  /// At M at the cap: seconds of a cycle of unit work, as settled samples say; sum and number.
   std::map<std::int64_t, std::pair<double, int>> usual_;
   std::map<std::int64_t, bool> capped_;                   ///< whether a kernel was slowed down there
   std::map<std::int64_t, std::pair<double, int>> least_;  ///< cycles at M: the least, and of how many
   std::vector<std::string> kinds_;                        ///< beside variants_; empty: not known yet
-  /// By kind, of its settled samples: M, and seconds of a cycle that computes one row of D.
+  /// By kind, of its settled samples: M, and seconds of a cycle of unit work.
   std::map<std::string, std::vector<std::pair<std::int64_t, double>>> settled_;
   double highest_clock_hz_ = 0;
 };

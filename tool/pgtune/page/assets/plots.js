@@ -124,7 +124,7 @@ function familyChart(family, title) {
     title, text: "A line is an interval of M, coloured by its kernel, at the time of its largest M. Hollow marks are probes.",
     x: { label: "M", log: true, include: [family.first_m] }, y: { label: "time", log: true, format: asTimeTick },
     roofs: family.intervals.map(([last, kernel, us], i) => ({ points: [[first(i), us], [last, us]], text: "", colour: kernel })),
-    series: [...family.kernels.map((name, kernel) => ({ name: "k" + (kernel + 1), colour: kernel, shape: kernel < 8 ? 0 : 1, always: true,
+    series: [...family.kernels.map((name, kernel) => ({ name: "k" + (kernel + 1), colour: kernel, shape: [0, 1, 2, 4][(kernel >> 3) & 3], always: true,
       points: of(kernel).map(([[last, , us], i]) => ({ x: last, y: us, text: `M ${first(i)} to ${last}: k${kernel + 1}\n${asTime(us)} at ${last}\n${name.replaceAll(",", " ")}` })) })),
     ...[["cuBLASLt’s first choice", 3, "bad"], ["searched alone", 2, "soft"]].map(([name, at, colour]) => ({ name, colour, shape: 3, hollow: true, always: true,
       points: probes(at).map((probe) => ({ x: probe[0], y: probe[at], text: `M ${probe[0]}, ${name}: ${asTime(probe[at])}\nfamily: ${asTime(probe[1])}` })) }))],
