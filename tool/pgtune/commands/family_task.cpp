@@ -11,6 +11,7 @@
 
 #include "db/database.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/measuring/database_store.hpp"
@@ -132,11 +133,16 @@ std::vector<double> fit_families(SearchTask& task, const MeasuringOptions& optio
   return expected_s;
 }
 
-ExitCode show(const session::FamilyResult& result, const DeviceChoice& device, Terminal& terminal,
-              ResultDocument& results, std::optional<ExitCode> signal) {
+ExitCode show(const session::FamilyResult& result, const DeviceChoice& device, const std::string& database_option,
+              Terminal& terminal, ResultDocument& results, std::optional<ExitCode> signal) {
   if (result.family)
-    results.add([&] { return family_text(*result.family, device.info); },
-                [&] { return family_json(*result.family, device.info); });
+    results.add(
+        [&] {
+          return family_text(*result.family, device.info) + fmt::format("details   pgtune show {}{}\n",
+                                                                        problem_options_text(result.family->problem),
+                                                                        database_option);
+        },
+        [&] { return family_json(*result.family, device.info); });
   if (result.from_store) terminal.note("Answered from the database; --force measures again.");
   if (result.interrupted) {
     terminal.note("Stopped early. What was measured is stored: the same command goes on from here.");
@@ -167,8 +173,10 @@ ExitCode run_families(SearchTask& task, Context& context, ResultDocument& result
   for (const session::FamilyRequest& request : task.families) problems.push_back(request.problem);
   const auto search_on = [&](MeasuringRun& run, const Problem& problem) -> Shown {
     auto result = run.search_family(request_of(task, problem), task.templates_of(problem));
-    return [&terminal, &results, device = run.choice(), signal = run.signals().exit_code(),
-            result = std::move(result)] { return show(result, device, terminal, results, signal); };
+    return [&terminal, &results, &options, device = run.choice(), signal = run.signals().exit_code(),
+            result = std::move(result)] {
+      return show(result, device, options.database_option, terminal, results, signal);
+    };
   };
   const auto expected_of = [&](const Problem& problem) {
     return expected_s[static_cast<std::size_t>(&request_of(task, problem) - task.families.data())];
