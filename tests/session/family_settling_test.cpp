@@ -89,11 +89,7 @@ TEST(FamilySearch, WhatFailsInASettledSampleServesNone) {
     };
     auto device = test.search.device();
     device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
-      for (std::size_t i = 0; i < report.samples.size(); ++i) {
-        if (request.stage != Stage::kRace || !report.samples[i]) continue;
-        report.samples[i]->power_cap_s = report.samples[i]->time_s;
-        report.samples[i]->time_s *= 1.3;
-      }
+      if (request.stage == Stage::kRace) slow_at_cap(report, 1.3);
     };
     const auto result = test.run(device);
     EXPECT_TRUE(result && result->family);
@@ -115,11 +111,7 @@ TEST(FamilySearch, OneOfAKindIsSettled) {
   device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     if (request.stage != Stage::kRace) return;
     settled[device.prepare_request.problem.m] += request.contenders.size();
-    for (auto& sample : report.samples) {
-      if (!sample) continue;
-      sample->power_cap_s = sample->time_s;
-      sample->time_s *= 1.2;
-    }
+    slow_at_cap(report, 1.2);
   };
   const auto result = test.run(device);
   ASSERT_TRUE(result && result->family) << result.error().text();
@@ -148,11 +140,7 @@ TEST(FamilySearch, AKernelOfACappedRangeNeedsNotBeLegalWhereOthersAreSettled) {
       const Variant& variant = std::get<protocol::BuiltVariant>(contender).variant;
       if (parameter(variant, "A") == 8) settled[variant.id()].insert(device.prepare_request.problem.m);
     }
-    for (auto& sample : report.samples) {
-      if (!sample) continue;
-      sample->power_cap_s = sample->time_s;
-      sample->time_s *= 1.2;
-    }
+    slow_at_cap(report, 1.2);
   };
   const auto result = test.run(device);
   ASSERT_TRUE(result && result->family) << result.error().text();
@@ -238,10 +226,7 @@ TEST(FamilySearch, WhatTouchesTheCapAndLosesNothingByItIsNotCapped) {
     device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
       if (request.stage != Stage::kRace) return;
       if (request.contenders.size() > 1) settled.insert(device.prepare_request.problem.m);
-      for (auto& sample : report.samples) {
-        sample->power_cap_s = sample->time_s;
-        sample->time_s *= slowness;
-      }
+      slow_at_cap(report, slowness);
     };
     ASSERT_TRUE(test.run(device));
     EXPECT_EQ(settled.empty(), slowness == 1.0);
@@ -256,10 +241,7 @@ TEST(FamilySearch, AProbeBetweenMThatWereSampledAlikeHasNoSteadyRun) {
     auto device = test.search.device();
     device.spoil = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
       if (!capped || request.settle_s <= 0 || device.prepare_request.problem.m < 96) return;
-      for (auto& sample : report.samples) {
-        sample->power_cap_s = sample->time_s;
-        sample->time_s *= 1.1;
-      }
+      slow_at_cap(report, 1.1);
     };
     const auto result = test.run(device);
     ASSERT_TRUE(result) << result.error().text();

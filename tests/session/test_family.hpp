@@ -33,6 +33,15 @@ inline double time_of(const Variant& variant, std::int64_t m) {
   return 1e-6 * static_cast<double>((m + 16 * a - 1) / (16 * a) * (a + 2)) * (parameter(variant, "B") == 3 ? 1 : 1.1);
 }
 
+/// What was sampled met the power cap, and took that much longer by it.
+inline void slow_at_cap(protocol::RoundReport& report, double by) {
+  for (auto& sample : report.samples) {
+    if (!sample) continue;
+    sample->power_cap_s = sample->time_s;
+    sample->time_s *= by;
+  }
+}
+
 struct TestFamily {
   TestSearch search;
   FamilyRequest request;

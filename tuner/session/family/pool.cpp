@@ -63,9 +63,7 @@ void Pool::take(std::int64_t m, const MeasuredM& measured) {
     own.seconds_of_cycle[m] = seconds;
     const double of_work = seconds / slowed_by_work(index, m, cycles->second);
     settled_[kind(index, m)].emplace_back(m, of_work);
-    auto& [sum, number] = usual_[m];
-    sum += of_work;
-    ++number;
+    usual_[m] += (of_work - usual_[m]) / ++samples_[m];
   }
 }
 
@@ -184,19 +182,17 @@ std::optional<double> Pool::time_s(std::size_t index, std::int64_t m) {
 double Pool::capped_seconds_of_cycle(std::size_t index, std::int64_t m, double cycles) {
   const Measured& own = measured_[index];
   if (const auto known = own.seconds_of_cycle.find(m); known != own.seconds_of_cycle.end()) return known->second;
-  std::map<std::int64_t, double> usual;
-  for (const auto& [where, sum] : usual_) usual[where] = sum.first / sum.second;
   // That a kind is usual counts as much as one sample of it. So told, clocks on H200s are 2.4 % off, and 2.5 % without
   // samples of the kind (docs/results/settled-clocks.csv).
   double log_slowness = 0;
   int number = 1;
   for (const auto& [where, of_work] : settled_[kind(index, m)]) {
     if (!are_beside(where, m)) continue;
-    log_slowness += std::log(of_work / interpolated(usual, where));
+    log_slowness += std::log(of_work / interpolated(usual_, where));
     ++number;
   }
   const double slowness = std::exp(log_slowness / number);
-  return std::max(interpolated(usual, m) * slowness * slowed_by_work(index, m, cycles), 1 / highest_clock_hz_);
+  return std::max(interpolated(usual_, m) * slowness * slowed_by_work(index, m, cycles), 1 / highest_clock_hz_);
 }
 
 Pool::Rows Pool::rows(const std::vector<std::int64_t>& tops) {

@@ -50,10 +50,8 @@ class Pool {
   [[nodiscard]] std::optional<Sampling> sampling(std::int64_t m) const;
   /// Whether the variant was measured at a M within a factor of four.
   [[nodiscard]] bool is_measured_near(std::size_t index, std::int64_t m) const;
-  /// kind_of() at the first M at which it is asked, where the variant must be legal. Variants of one kind keep about
-  /// the same clock at the power cap: on an H200 theirs differ by 1.7 % at one M, no more than two samples of one
-  /// variant do, and those of several kinds by 2 to 4
-  /// %.
+  /// kind_of() at the first M at which it is asked, where the variant must be legal. At the power cap the clock of one
+  /// variant tells that of another of its kind at the same M to 1.7 % (docs/results/settled-clocks.csv).
   [[nodiscard]] const std::string& kind(std::size_t index, std::int64_t m);
   /// Whether one of its kind was settled at the cap beside `m`.
   [[nodiscard]] bool is_settled(std::size_t index, std::int64_t m);
@@ -97,9 +95,9 @@ class Pool {
   std::vector<Measured> measured_;
   std::map<std::int64_t, std::vector<space::VariantFacts>> facts_;
   std::map<std::int64_t, std::vector<double>> work_;  ///< by M, beside variants_; 0: not known yet
-  /// At M at the cap: seconds of a cycle of unit work, as settled samples say; sum and number.
-  std::map<std::int64_t, std::pair<double, int>> usual_;
-  std::map<std::int64_t, bool> capped_;                   ///< whether a kernel was slowed down there
+  std::map<std::int64_t, double> usual_;  ///< at M at the cap: seconds of a cycle of unit work, the mean of samples
+  std::map<std::int64_t, int> samples_;   ///< the number of those samples
+  std::map<std::int64_t, bool> capped_;   ///< whether a kernel was slowed down there
   std::map<std::int64_t, std::pair<double, int>> least_;  ///< cycles at M: the least, and of how many
   std::vector<std::string> kinds_;                        ///< beside variants_; empty: not known yet
   /// By kind, of its settled samples: M, and seconds of a cycle of unit work.
