@@ -200,7 +200,7 @@ TEST(ExpectedFamily, ProbesBelowThePowerCapTakeLess) {
     request.problem.dtype = Dtype::kBf16;
     request.first_m = first_m;
     request.problem.m = last_m;
-    return expected_family(request, {}, {}, 16).probes_s;
+    return expected_family(request, {}, 16).probes_s;
   };
   EXPECT_LT(probes_s(1, 16) + 10, probes_s(1, 8192)) << "one of four lies below it";
   EXPECT_LT(probes_s(1, 8192) + 10, probes_s(256, 8192));

@@ -29,8 +29,7 @@ const session::FamilyRequest& request_of(const SearchTask& task, const Problem& 
 struct PlannedFamily {
   session::FamilyRequest request;
   double weight;
-  std::optional<session::FamilyPlan> plan{};  ///< none if the database has the family
-  session::ExpectedFamily expected{};
+  std::optional<session::ExpectedFamily> expected{};  ///< nothing if the database has the family
 };
 
 /// Probes of a family that a total has time for, at least.
@@ -55,10 +54,8 @@ std::vector<PlannedFamily> plans_of(const SearchTask& task, const MeasuringOptio
       out.push_back({enough, task.family_weights[i]});
       continue;
     }
-    auto plan = session::plan_family(request);
-    const auto expected =
-        session::expected_family(request, plan, options.session, std::max<std::size_t>(jobs / gpus, 1));
-    out.push_back({request, task.family_weights[i], std::move(plan), expected});
+    out.push_back({request, task.family_weights[i],
+                   session::expected_family(request, options.session, std::max<std::size_t>(jobs / gpus, 1))});
   }
   return out;
 }
@@ -70,16 +67,16 @@ std::vector<PlannedFamily> fitted_into_total(SearchTask& task, std::vector<Plann
   std::vector<double> left_s(gpus, *task.total_s);  // of each GPU
   double weights = 0;
   for (const double weight : task.problem_weights) weights += weight;
-  for (const PlannedFamily& family : families) weights += family.plan ? family.weight : 0;
+  for (const PlannedFamily& family : families) weights += family.expected ? family.weight : 0;
   std::stable_sort(families.begin(), families.end(),
                    [](const PlannedFamily& a, const PlannedFamily& b) { return a.weight > b.weight; });
   std::vector<PlannedFamily> out;
   for (PlannedFamily& family : families) {
-    if (!family.plan) {
+    if (!family.expected) {
       out.push_back(std::move(family));
       continue;
     }
-    auto& [kernels_s, probes_s] = family.expected;
+    auto& [kernels_s, probes_s] = *family.expected;
     std::size_t& probes = family.request.probes;
     double& own_s = *std::max_element(left_s.begin(), left_s.end());
     const std::size_t fewest = std::min(kFewestProbes, probes);
@@ -107,8 +104,8 @@ ExitCode plan(SearchTask& task, const MeasuringOptions& options, Context& contex
   std::vector<PlannedFamily> families = plans_of(task, options, choices.front().info, choices.size());
   if (task.total_s) families = fitted_into_total(task, std::move(families), choices.size(), context.terminal());
   for (const PlannedFamily& one : families)
-    results.add([&] { return family_plan_text(one.request, one.plan, one.expected); },
-                [&] { return family_plan_json(one.request, one.plan, one.expected); });
+    results.add([&] { return family_plan_text(one.request, one.expected); },
+                [&] { return family_plan_json(one.request, one.expected); });
   return ExitCode::kDone;
 }
 
@@ -123,11 +120,12 @@ std::vector<double> fit_families(SearchTask& task, const MeasuringOptions& optio
   session::ExpectedFamily all;
   std::size_t probes = 0;
   for (const PlannedFamily& family : families) {
+    const auto [kernels_s, probes_s] = family.expected.value_or(session::ExpectedFamily());
     task.families.push_back(family.request);
-    expected_s.push_back(family.expected.kernels_s + family.expected.probes_s);
-    all.kernels_s += family.expected.kernels_s / static_cast<double>(choices.size());
-    all.probes_s += family.expected.probes_s / static_cast<double>(choices.size());
-    if (family.plan) probes += family.request.probes;
+    expected_s.push_back(kernels_s + probes_s);
+    all.kernels_s += kernels_s / static_cast<double>(choices.size());
+    all.probes_s += probes_s / static_cast<double>(choices.size());
+    if (family.expected) probes += family.request.probes;
   }
   if (all.kernels_s > 0) terminal.note(fact_note("time", expected_text(all, probes)));
   return expected_s;

@@ -172,28 +172,29 @@ std::string expected_text(const session::ExpectedFamily& expected, std::size_t p
   return text;
 }
 
-std::string family_plan_text(const session::FamilyRequest& request, const std::optional<session::FamilyPlan>& plan,
-                             const session::ExpectedFamily& expected) {
-  if (!plan) return request.title() + '\n' + fact("time", "none, for the database has it; --force measures again");
+std::string family_plan_text(const session::FamilyRequest& request,
+                             const std::optional<session::ExpectedFamily>& expected) {
+  if (!expected) return request.title() + '\n' + fact("time", "none, for the database has it; --force measures again");
+  const std::int64_t first = request.first_m, last = request.problem.m;
   return request.title() + '\n' +
-         fact("anchors", fmt::format("M of {}: {} variants each", fmt::join(plan->anchors, ", "), session::kExplored)) +
-         fact("classes",
-              fmt::format("at least {}: in each the best few are timed at its largest M", plan->tops.size())) +
+         fact("anchors", fmt::format("M of {}: {} variants each", fmt::join(session::anchors(first, last), ", "),
+                                     session::kExplored)) +
+         fact("classes", fmt::format("at least {}: in each the best few are timed at its largest M",
+                                     session::class_grid(first, last).size())) +
          fact("kernels", fmt::format("at most {}", request.kernels)) +
-         fact("time", expected_text(expected, request.probes));
+         fact("time", expected_text(*expected, request.probes));
 }
 
-nlohmann::json family_plan_json(const session::FamilyRequest& request, const std::optional<session::FamilyPlan>& plan,
-                                const session::ExpectedFamily& expected) {
-  nlohmann::json out{{"schema", kJsonSchema},
-                     {"dry_run", true},
-                     {"problem", request.problem},
-                     {"first_m", request.first_m},
-                     {"kernels", request.kernels},
-                     {"probes", request.probes},
-                     {"stored", !plan},
-                     {"expected_s", {{"kernels", expected.kernels_s}, {"probes", expected.probes_s}}}};
-  if (plan) out.update({{"anchors", plan->anchors}, {"class_grid", plan->tops}});
+nlohmann::json family_plan_json(const session::FamilyRequest& request,
+                                const std::optional<session::ExpectedFamily>& expected) {
+  const auto [kernels_s, probes_s] = expected.value_or(session::ExpectedFamily());
+  const std::int64_t first = request.first_m, last = request.problem.m;
+  nlohmann::json out{{"schema", kJsonSchema},      {"dry_run", true},
+                     {"problem", request.problem}, {"first_m", first},
+                     {"kernels", request.kernels}, {"probes", request.probes},
+                     {"stored", !expected},        {"expected_s", {{"kernels", kernels_s}, {"probes", probes_s}}}};
+  if (expected)
+    out.update({{"anchors", session::anchors(first, last)}, {"class_grid", session::class_grid(first, last)}});
   return out;
 }
 

@@ -16,13 +16,11 @@ namespace pgtune::tool {
 [[nodiscard]] std::string family_kernels_text(const Family& family);
 [[nodiscard]] nlohmann::json family_json(const Family& family, const DeviceInfo& device);
 
-/// Of a dry run: anchors, classes and expected times; without a plan if the database has the family.
+/// Of a dry run: anchors, classes and expected times; `expected` is nothing if the database has the family.
 [[nodiscard]] std::string family_plan_text(const session::FamilyRequest& request,
-                                           const std::optional<session::FamilyPlan>& plan,
-                                           const session::ExpectedFamily& expected);
+                                           const std::optional<session::ExpectedFamily>& expected);
 [[nodiscard]] nlohmann::json family_plan_json(const session::FamilyRequest& request,
-                                              const std::optional<session::FamilyPlan>& plan,
-                                              const session::ExpectedFamily& expected);
+                                              const std::optional<session::ExpectedFamily>& expected);
 
 /// "about 9m00s in all: 5m00s for kernels, 4m00s for 8 probes".
 [[nodiscard]] std::string expected_text(const session::ExpectedFamily& expected, std::size_t probes);

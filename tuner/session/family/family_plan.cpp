@@ -134,10 +134,6 @@ Result<std::vector<Variant>> promising_kinds(const space::TemplateSet& templates
   return out;
 }
 
-FamilyPlan plan_family(const FamilyRequest& request) {
-  return {anchors(request.first_m, request.problem.m), class_grid(request.first_m, request.problem.m)};
-}
-
 Result<ExpectedClasses> expect_classes(const FamilyRequest& request, const space::TemplateSet& templates,
                                        const DeviceInfo& device, const SessionOptions& options, std::size_t most,
                                        const std::function<bool()>& ended) {
@@ -189,11 +185,11 @@ Result<ExpectedClasses> expect_classes(const FamilyRequest& request, const space
   return out;
 }
 
-ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& plan, const SessionOptions& options,
+ExpectedFamily expected_family(const FamilyRequest& request, const SessionOptions& options,
                                std::size_t compile_workers) {
-  // Of an H200 with 16 cores and 1..8192x5120x17920. kLaterTimes_s is the share of a class of the grid in
-  // other classes and in times that are taken after all of them, kVisit_s what it takes until the clock stands still at
-  // a M, and kSettledOfM the number of samples there.
+  // Of an H200 with 16 cores and 1..8192x5120x17920, where 40 % more classes are found than the grid has.
+  // kLaterTimes_s is what these, and times that are taken after all classes, add to each class of the grid, kVisit_s
+  // what it takes until the clock stands still at a M, and kSettledOfM the number of samples there.
   constexpr double kAnchor_s = 3.5, kBuild_s = 2, kTrial_s = 0.042, kLaterTimes_s = 0.3;
   constexpr double kVisit_s = 1.5, kSettled_s = 1.5, kSettledOfM = 13;
   constexpr double kSettledRounds_s = 14, kShortRounds_s = 2.5;  // of a probe, with its preparation
@@ -202,12 +198,13 @@ ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& p
   const double anchor_s = kAnchor_s + explored * std::max(kTrial_s, kBuild_s / workers);
   constexpr double kClass_s = static_cast<double>(kPromising + kTriedOfClass) * kTrial_s + kLaterTimes_s;
   const Family family = family_of(request, options);
-  const auto ladder = settled_ladder(plan.tops, [&](std::int64_t m) {
+  const std::vector<std::int64_t> grid = class_grid(request.first_m, request.problem.m);
+  const auto ladder = settled_ladder(grid, [&](std::int64_t m) {
     return expected_search(family.at(m), options, compile_workers).sampling == Sampling::kSettled;
   });
   ExpectedFamily expected;
-  expected.kernels_s = static_cast<double>(plan.anchors.size()) * anchor_s +
-                       static_cast<double>(plan.tops.size()) * kClass_s +
+  expected.kernels_s = static_cast<double>(anchors(request.first_m, request.problem.m).size()) * anchor_s +
+                       static_cast<double>(grid.size()) * kClass_s +
                        static_cast<double>(ladder.size()) * (kVisit_s + kSettledOfM * kSettled_s);
   if (request.one_order) {
     const auto every_m = static_cast<double>(request.problem.m - request.first_m + 1);

@@ -38,21 +38,12 @@ struct FamilyRequest {
 /// Which variants of a problem may become kernels; empty: all.
 using VariantFilter = std::function<bool(const Variant& variant, const Problem& problem)>;
 
-/// What will be measured, as far as it is known beforehand.
-struct FamilyPlan {
-  std::vector<std::int64_t> anchors, tops;  ///< ascending; tops are the last M of each class
-};
-
-/// Anchors, and the grid of classes. While the anchors are measured more classes are found: 40 % more
-/// for 1..8192x5120x17920 on an H200.
-[[nodiscard]] FamilyPlan plan_family(const FamilyRequest& request);
-
-/// Expected wall time: of measuring the plan, and of the probes.
+/// Expected wall time: of finding the kernels, and of the probes.
 struct ExpectedFamily {
   double kernels_s = 0, probes_s = 0;
 };
-[[nodiscard]] ExpectedFamily expected_family(const FamilyRequest& request, const FamilyPlan& plan,
-                                             const SessionOptions& options, std::size_t compile_workers);
+[[nodiscard]] ExpectedFamily expected_family(const FamilyRequest& request, const SessionOptions& options,
+                                             std::size_t compile_workers);
 
 /// The family of a request, without kernels.
 [[nodiscard]] Family family_of(const FamilyRequest& request, const SessionOptions& options);
