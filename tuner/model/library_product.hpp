@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "tuner/util/fields.hpp"
 #include "tuner/util/named_enum.hpp"
 #include "tuner/util/result.hpp"
 

@@ -2,6 +2,7 @@
 #include "tuner/space/places.hpp"
 
 #include "tuner/template/builtin_names.hpp"
+#include "tuner/util/identifier.hpp"
 
 namespace pgtune::space {
 

@@ -11,6 +11,7 @@
 #include "tool/pgtune/cli/command.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
+#include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/options/shape_list.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
