@@ -125,7 +125,7 @@ TEST(ExportCommand, AFamilyWhoseKernelsChangedTheirOrderIsLeftOut) {
   EXPECT_THAT(output, testing::HasSubstr("0 entries and 1 family"));
 }
 
-/// NVIDIA's wheels have no fatbinary: a program that keeps the first kilobyte of a kernel stands for it.
+/// A program that keeps the first kilobyte of a kernel stands for fatbinary, which not every toolkit has.
 TEST(ExportCommand, KernelsAreCompressedWhereThereIsAFatbinary) {
   const ExportFolder folder("");
   folder.write(
