@@ -9,6 +9,7 @@ usage: docs_test.py links SOURCE_DIR
        docs_test.py operation SOURCE_DIR PGTUNE WORKER       (the operation that docs/how-to/operation.md has typed in)"""
 import glob
 import functools
+import json
 import os
 import re
 import shlex
@@ -121,8 +122,12 @@ class Place:
     def __init__(self, source, program, worker):
         self.folder, self.program = tempfile.mkdtemp(prefix="pgtune-docs-"), program
         self.environment = {"HOME": self.folder, "PATH": os.environ["PATH"], "PGTUNE_WORKER": worker, "PGTUNE_LOCK_DIR": self.folder}
-        with open(os.path.join(self.folder, "shapes.txt"), "w", encoding="utf-8") as file:
-            file.write("1024x1024x1024\n512x512x512 tn\n")
+        model = {"model_type": "llama", "hidden_size": 512, "intermediate_size": 1024, "num_attention_heads": 4,
+                 "num_hidden_layers": 2, "vocab_size": 1000, "torch_dtype": "bfloat16"}
+        for name, text in (("shapes.txt", "1024x1024x1024\n512x512x512 tn\n"), ("config.json", json.dumps(model)),
+                           ("model.txt", "1..64x512x512 nt bf16\n")):
+            with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
         for name in ("recordings", "configs", "examples"):
             os.symlink(os.path.join(source, name), os.path.join(self.folder, name))
 
