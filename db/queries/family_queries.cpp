@@ -153,10 +153,4 @@ std::vector<FamilyRow> list_families(const Database& database, const FamilyFilte
   return rows;
 }
 
-std::optional<FamilyRow> find_family(const Database& database, const FamilyFilter& filter) {
-  auto rows = list_families(database, filter);
-  if (rows.empty()) return std::nullopt;
-  return std::move(rows.front());
-}
-
 }  // namespace pgtune::db

@@ -81,14 +81,14 @@ TEST_F(Families, TheNewestThatCoversAProblemIsFound) {
   save(family_of(1, 256));
   const RowId later = save(family_of(128, 512));
   const auto found = [&](std::int64_t m) {
-    const auto row = find_family(database_, {.problem = family_of(1, m).problem});
-    return row ? row->session : 0;
+    const auto rows = list_families(database_, {.problem = family_of(1, m).problem});
+    return rows.empty() ? 0 : rows.front().session;
   };
   EXPECT_EQ(found(100), 1);
   EXPECT_EQ(found(200), later);
   EXPECT_EQ(found(512), later);
   EXPECT_EQ(found(513), 0);
-  EXPECT_FALSE(find_family(database_, {.problem = testing::shaped(100, 512, 2048)}));
+  EXPECT_THAT(list_families(database_, {.problem = testing::shaped(100, 512, 2048)}), IsEmpty());
 }
 
 TEST_F(Families, OneQuestionHasTheNewestAnswer) {

@@ -256,6 +256,12 @@ TEST(Confirm, IsNotForABenchNorWhereEnergyDecides) {
   EXPECT_THAT(energy.device.rounds[Stage::kConfirm], IsEmpty());
 }
 
+/// Of steady run, race, final and confirm rounds.
+double expected_settled_s(const SessionOptions& options, double launch_s) {
+  return expected_sample_s({kSettledSample.sample_s, kLeadInAfterIdling_s}, launch_s) +
+         expected_rounds_s(options, launch_s, Sampling::kSettled, std::nullopt);
+}
+
 TEST(ExpectedSettled, IsWithinTheLimitForTheMostContenders) {
   for (const double launch_s : {1e-5, 2e-4, 2e-3, 2e-2, 5e-2})
     EXPECT_LE(expected_settled_s({}, launch_s), kSettledLimit_s) << launch_s;

@@ -12,6 +12,9 @@
 namespace pgtune::session {
 
 inline constexpr double kAlone_s = 0.2068e-3;
+/// GPU time that docs/explanation/measuring.md promises for a problem at the power cap: steady run, race, final and
+/// confirm rounds, with as many contenders as there may be.
+inline constexpr double kSettledLimit_s = 40;
 /// In short samples the rival is 3 % faster than the best one, alone it is 1.4 % slower
 /// (docs/explanation/measuring.md).
 inline constexpr const char* kRivalKey = "A=4,B=3";

@@ -109,12 +109,6 @@ double expected_rounds_s(const SessionOptions& options, double launch_s, Samplin
   return std::min(both_s, std::max(*time_left_s, both_s / 4));
 }
 
-double expected_settled_s(const SessionOptions& options, double launch_s) {
-  const SampleTiming steady{kSettledSample.sample_s, kLeadInAfterIdling_s};
-  return expected_sample_s(steady, launch_s) + expected_race_s(options, launch_s, Sampling::kSettled) +
-         expected_final_s(options, launch_s, Sampling::kSettled);
-}
-
 double reserved_for_rounds_s(const SessionOptions& options, double launch_s, Sampling sampling,
                              std::optional<double> time_left_s) {
   const double expected_s =

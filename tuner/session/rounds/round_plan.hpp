@@ -45,9 +45,6 @@ inline constexpr std::size_t kMostConfirmed = 3;
 /// A contender further than this behind the best of its kind in the final is not measured again beside it.
 inline constexpr double kConfirmReach = 3 * kSettledMargin;
 
-/// GPU time of a problem at the power cap by default: steady run, race, final and confirm rounds.
-inline constexpr double kSettledLimit_s = 40;
-
 /// The race at the power cap: one round.
 struct SettledRacePlan {
   SampleTiming timing;
@@ -84,10 +81,6 @@ inline constexpr int kMinimumRounds = static_cast<int>(stats::kLeastValues);
 /// settled samples, and there are fewer short rounds.
 [[nodiscard]] double expected_rounds_s(const SessionOptions& options, double launch_s, Sampling sampling,
                                        std::optional<double> time_left_s);
-
-/// GPU time of a search at the power cap but for its screening: steady run, race, final and confirm rounds, with as
-/// many contenders as there may be. By default at most kSettledLimit_s.
-[[nodiscard]] double expected_settled_s(const SessionOptions& options, double launch_s);
 
 /// Wall time of a time budget kept for the race and the final, at most half of what is left of it; and for the final
 /// alone, at most a quarter of the whole. Whole expectations where there is no budget. Settled rounds take their time
