@@ -68,14 +68,14 @@ void finish_family(Database& database, RowId session, const Family& family);
 /// The families of finished sessions, newest first; of one question the newest alone. A question is the problem, range,
 /// device class but for the driver branch, template content, whether recorded, conditions, and whether one order adds.
 [[nodiscard]] std::vector<FamilyRow> list_families(const Database& database, const FamilyFilter& filter);
-/// The newest family that covers the problem of the filter.
-[[nodiscard]] std::optional<FamilyRow> find_family(const Database& database, const FamilyFilter& filter);
 /// All finished benches for the key that have a best, newest first.
 [[nodiscard]] std::vector<BestRow> list_benches(const Database& database, const ResultKey& key);
 /// The newest trial of each variant of the key's template, with that trial's screening samples, by variant key.
 /// Includes all sessions of the key's kind under the rest of the key, over this template or several, on any board
 /// (TrialRow names it).
 [[nodiscard]] std::map<std::string, TrialRow> find_trials(const Database& database, const ResultKey& key);
+/// Each variant's newest sample of a race, by variant key; of the sessions that find_trials() includes.
+[[nodiscard]] std::map<std::string, Sample> find_raced(const Database& database, const ResultKey& key);
 /// Trials that crashed or hung on real GPUs of an architecture, unless a later trial of the same variant, problem and
 /// software contradicts them. Software is the driver's version for built variants, NVRTC's for others.
 [[nodiscard]] std::vector<FatalTrial> find_fatal_trials(const Database& database, const std::string& architecture,

@@ -11,16 +11,10 @@
 namespace pgtune::db {
 namespace {
 
-/// Newest trial of each variant of the template, and its board, in sessions under a ResultKey bound to ?1 to ?8.
-/// Sessions over further templates count too.
-constexpr std::string_view kNewestTrials =
-    "WITH newest AS ("
-    " SELECT max(trials.id) AS trial, device_uuid AS board"
-    " FROM session_keys JOIN trials ON trials.session = session_keys.session"
-    " JOIN variants ON variants.id = trials.variant JOIN templates ON templates.id = variants.template"
+/// Variants of the template in sessions under a ResultKey bound to ?1 to ?8. Sessions over further templates count too.
+constexpr std::string_view kUnderKey =
     " WHERE device_class = ?1 AND problem_key = ?2 AND templates.name = ?3 AND templates.content_hash = ?4"
-    "  AND (source <> 'gpu') = ?5 AND conditions_key = ?6 AND (?7 IS NULL OR device_uuid = ?7) AND kind = ?8"
-    " GROUP BY trials.variant) ";
+    " AND (source <> 'gpu') = ?5 AND conditions_key = ?6 AND (?7 IS NULL OR device_uuid = ?7) AND kind = ?8 ";
 
 template <typename... More>
 void bind_key(Statement& statement, const ResultKey& key, const More&... more) {
@@ -34,6 +28,16 @@ std::string concat(std::initializer_list<std::string_view> parts) {
     text += part;
   }
   return text;
+}
+
+/// Begins a statement: `newest`, the newest trial of each variant under kUnderKey, and its board.
+std::string newest_trials() {
+  return concat(
+      {"WITH newest AS ("
+       " SELECT max(trials.id) AS trial, device_uuid AS board"
+       " FROM session_keys JOIN trials ON trials.session = session_keys.session"
+       " JOIN variants ON variants.id = trials.variant JOIN templates ON templates.id = variants.template",
+       kUnderKey, "GROUP BY trials.variant) "});
 }
 
 TrialRow read_trial(Statement& statement) {
@@ -145,7 +149,7 @@ std::map<std::string, TrialRow> find_trials(const Database& database, const Resu
   std::map<RowId, TrialRow*> by_id;
   Statement select_trials(
       database,
-      concat({kNewestTrials,
+      concat({newest_trials(),
               "SELECT trials.id, board, variants.key, parameters_json, kind, reason, cut, max_error, norm_error, ",
               build_columns().list(),
               " FROM newest JOIN trials ON trials.id = newest.trial"
@@ -162,7 +166,7 @@ std::map<std::string, TrialRow> find_trials(const Database& database, const Resu
     std::string variant_key = trial.variant.key;
     by_id[id] = &trials.insert_or_assign(std::move(variant_key), std::move(trial)).first->second;
   }
-  Statement select_samples(database, concat({kNewestTrials, "SELECT samples.trial, ", selected_sample_columns(),
+  Statement select_samples(database, concat({newest_trials(), "SELECT samples.trial, ", selected_sample_columns(),
                                              " FROM newest JOIN samples ON samples.trial = newest.trial"
                                              " JOIN stages ON stages.id = samples.stage "
                                              "ORDER BY samples.trial, ordinal"}));
@@ -181,6 +185,25 @@ std::map<std::string, TrialRow> find_trials(const Database& database, const Resu
   }
   transaction.commit();
   return trials;
+}
+
+std::map<std::string, Sample> find_raced(const Database& database, const ResultKey& key) {
+  Statement statement(
+      database,
+      concat({"SELECT variants.key, ", selected_sample_columns(),
+              " FROM session_keys JOIN contenders ON contenders.session = session_keys.session"
+              " JOIN variants ON variants.id = contenders.variant JOIN templates ON templates.id = variants.template"
+              " JOIN round_samples ON round_samples.contender = contenders.id"
+              " JOIN stages ON stages.id = round_samples.stage",
+              kUnderKey, "AND stages.name = ?9 ORDER BY contenders.session, round, position"}));
+  bind_key(statement, key, key.kind, Stage::kRace);
+  std::map<std::string, Sample> samples;
+  while (statement.step()) {
+    std::string variant_key;
+    statement >> variant_key;
+    samples.insert_or_assign(std::move(variant_key), read_sample(statement));
+  }
+  return samples;
 }
 
 void for_each_history(const Database& database, const std::vector<RowId>& sessions,

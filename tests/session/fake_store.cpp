@@ -39,6 +39,8 @@ std::map<std::string, StoredTrial> FakeStore::trials(const StoreKey& key) {
   return found;
 }
 
+std::map<std::string, Sample> FakeStore::raced(const StoreKey& key) { return raced_[text(key)][key.device.uuid]; }
+
 void FakeStore::begin(const StoreKey& key, std::uint64_t /*seed*/, const std::string& command_line) {
   ++sessions;
   current_ = text(key);
@@ -60,6 +62,12 @@ void FakeStore::save_trial(const Variant& variant, const BuildInfo& build, const
 
 void FakeStore::save_rounds(Stage stage, const std::vector<ContenderSamples>& samples) {
   rounds[stage].push_back(samples);
+  if (stage != Stage::kRace) return;
+  for (const ContenderSamples& one : samples) {
+    const Variant* const variant = variant_of(one.contender);
+    if (variant != nullptr && !one.samples.empty())
+      raced_[current_][board_].insert_or_assign(variant->id(), one.samples.back());
+  }
 }
 
 void FakeStore::save_energy(const EnergyRecord& record) { energy.push_back(record); }

@@ -14,6 +14,7 @@ class FakeStore final : public Store {
  public:
   [[nodiscard]] std::optional<Answer> answer(const StoreKey& key, Boards boards) override;
   [[nodiscard]] std::map<std::string, StoredTrial> trials(const StoreKey& key) override;
+  [[nodiscard]] std::map<std::string, Sample> raced(const StoreKey& key) override;
   [[nodiscard]] std::vector<FatalTrial> fatal_trials(const DeviceInfo& /*device*/) override { return known_killers; }
   void begin(const StoreKey& key, std::uint64_t seed, const std::string& command_line) override;
   void save_baseline(const BaselineReport& baseline) override;
@@ -42,6 +43,7 @@ class FakeStore final : public Store {
  private:
   std::string current_, board_;
   std::map<std::string, std::map<std::string, std::map<std::string, StoredTrial>>> trials_;  ///< by key, board and id
+  std::map<std::string, std::map<std::string, std::map<std::string, Sample>>> raced_;        ///< as trials_
   std::map<std::string, std::vector<Answer>> answers_;
 };
 

@@ -107,6 +107,29 @@ TEST(FamilySearch, StoppedProbesAreOfTheWholeRangeAndAreKept) {
   EXPECT_EQ(test.search.store.baselines, searched + 6) << "of the other probes alone";
 }
 
+TEST(FamilySearch, ResumesWithTheSettledSamplesThatItHas) {
+  TestFamily test;
+  std::size_t settled = 0;
+  const auto slow = [&](const protocol::RoundRequest& request, protocol::RoundReport& report) {
+    if (request.stage != Stage::kRace || test.search.store.last_kind != SessionKind::kFamily) return;
+    settled += request.contenders.size();
+    slow_at_cap(report, 1.2);
+  };
+  auto first = test.search.device();
+  first.spoil = slow;
+  const auto stopped = run_until_probe(test, first, 1);
+  ASSERT_TRUE(stopped && stopped->family) << stopped.error().text();
+  EXPECT_GT(settled, 8U);
+  settled = 0;
+  auto second = test.search.device();
+  second.spoil = slow;
+  const auto resumed = test.run(second);
+  ASSERT_TRUE(resumed && resumed->family);
+  EXPECT_EQ(settled, 0U);
+  EXPECT_EQ(resumed->family->kernels, stopped->family->kernels);
+  EXPECT_EQ(resumed->family->intervals, stopped->family->intervals);
+}
+
 TEST(FamilySearch, AStoppedOneReplacesNoneWithMoreProbes) {
   TestFamily test;
   auto first = test.search.device();

@@ -86,6 +86,26 @@ TEST_F(DatabaseStoreTest, TrialsAreTheTemplatesAndTheAnswerIsTheSetsThatWasSearc
   EXPECT_EQ(std::get<db::VariantRow>(rounds.at(0).contender).origin.name, "wide");
 }
 
+TEST_F(DatabaseStoreTest, SamplesOfRacesAreThisBoardsOfTheKindAndTheNewest) {
+  session::StoreKey family = store_key();
+  family.kind = SessionKind::kFamily;
+  session::StoreKey elsewhere = family;
+  elsewhere.device.uuid = "GPU-another";
+  const auto race = [&](const session::StoreKey& key, double time_s) {
+    begin(key, key.kind);
+    store_.save_rounds(Stage::kRace, {{variant(16), {sample(Stage::kRace, 1, 9), sample(Stage::kRace, 2, time_s)}}});
+    store_.save_rounds(Stage::kFinal, {{variant(32), {sample(Stage::kFinal, 1, 5)}}});
+    store_.finish(std::nullopt);
+  };
+  race(family, 1);
+  race(family, 2);
+  race(store_key(), 3);
+  race(elsewhere, 4);
+  const auto raced = store_.raced(family);
+  ASSERT_EQ(raced.size(), 1U);
+  EXPECT_EQ(raced.at(variant(16).id()).time_s, 2);
+}
+
 TEST_F(DatabaseStoreTest, ACompleteAnswerOfTheWholeGridAnswersForThePreset) {
   space::TemplateDefinition definition = test::tiny();
   definition.preset = {{space::Expression::parse("1 == 1").value(), "an opinion"}};

@@ -77,6 +77,9 @@ class Store {
   /// board, this board's own if that was right too.
   [[nodiscard]] virtual std::map<std::string, StoredTrial> trials(const StoreKey& key) = 0;
 
+  /// Each variant's newest sample of a race, by Variant::id(), in sessions of the key's kind on this board.
+  [[nodiscard]] virtual std::map<std::string, Sample> raced(const StoreKey& key) = 0;
+
   /// Whatever crashed or hung when it was last tried on a problem, under the device's driver version (compilers:
   /// NVRTC version) and on its architecture; of any template, problem and device.
   [[nodiscard]] virtual std::vector<FatalTrial> fatal_trials(const DeviceInfo& device) = 0;

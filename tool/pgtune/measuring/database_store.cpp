@@ -137,6 +137,17 @@ std::map<std::string, session::StoredTrial> DatabaseStore::trials(const session:
   return trials;
 }
 
+std::map<std::string, Sample> DatabaseStore::raced(const session::StoreKey& key) {
+  std::map<std::string, Sample> samples;
+  for (const space::TemplateId& id : key.templates.ids()) {
+    db::ResultKey wanted = result_key(key, id);
+    wanted.only_board = key.device.uuid;
+    for (const auto& [variant_key, sample] : db::find_raced(database_, wanted))
+      samples.emplace(id.name + '/' + variant_key, sample);
+  }
+  return samples;
+}
+
 std::vector<FatalTrial> DatabaseStore::fatal_trials(const DeviceInfo& device) {
   return db::find_fatal_trials(database_, device.architecture, device.driver_version, device.nvrtc_version);
 }

@@ -32,6 +32,7 @@ class DatabaseStore : public session::Store {
 
   [[nodiscard]] std::optional<session::Answer> answer(const session::StoreKey& key, session::Boards boards) override;
   [[nodiscard]] std::map<std::string, session::StoredTrial> trials(const session::StoreKey& key) override;
+  [[nodiscard]] std::map<std::string, Sample> raced(const session::StoreKey& key) override;
   [[nodiscard]] std::vector<FatalTrial> fatal_trials(const DeviceInfo& device) override;
   void begin(const session::StoreKey& key, std::uint64_t seed, const std::string& command_line) override;
   void save_baseline(const BaselineReport& baseline) override;

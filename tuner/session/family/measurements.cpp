@@ -101,8 +101,21 @@ struct FamilyMeasurements::AtM {
         out.failed.push_back(state.variant(i));
     }
   }
-  /// One settled sample of each, if samples can be settled.
-  Result<void> settle(RoundContext& rounds, const std::vector<std::size_t>& indices, MeasuredM& out) {
+  [[nodiscard]] Settled settled(std::size_t index, const Sample& sample) const {
+    return {state.variant(index), sample.per_launch_s(), met_power_cap(sample, allowed_clock_hz(context))};
+  }
+  /// One settled sample of each, if samples can be settled; `known` ones by Variant::id() are not taken again.
+  Result<void> settle(RoundContext& rounds, const std::vector<std::size_t>& wanted,
+                      const std::map<std::string, Sample>& known, MeasuredM& out) {
+    std::vector<std::size_t> indices;
+    for (const std::size_t index : wanted) {
+      const auto sample = known.find(state.variant(index).id());
+      if (sample == known.end()) {
+        indices.push_back(index);
+      } else {
+        out.settled.push_back(settled(index, sample->second));
+      }
+    }
     if (indices.empty() || context.stop || context.options.conditions.regime == Regime::kBurst) return {};
     TRY(prepare_once(rounds.progress));
     TRY_ASSIGN(auto field, variant_entries(rounds, indices));
@@ -115,9 +128,7 @@ struct FamilyMeasurements::AtM {
     if (end != RoundRunner::End::kRan) return {};
     context.store.save_rounds(Stage::kRace, contender_samples(runner.field()));
     for (const RoundEntry& entry : runner.field()) {
-      if (entry.samples.empty()) continue;
-      out.settled.push_back({state.variant(*entry.index), launch_s(entry.samples),
-                             met_power_cap(entry.samples.front(), allowed_clock_hz(context))});
+      if (!entry.samples.empty()) out.settled.push_back(settled(*entry.index, entry.samples.front()));
     }
     return {};
   }
@@ -153,6 +164,11 @@ FamilyMeasurements::AtM FamilyMeasurements::begin(std::int64_t m, space::Variant
   if (force_) std::erase_if(known, [&](const auto& entry) { return !tried_.contains({m, entry.first}); });
   at.state.resume(resumable(std::move(known), plain_.retry_failed));
   return at;
+}
+
+std::map<std::string, Sample> FamilyMeasurements::known_settled(const AtM& at) {
+  // In sessions of this kind settled samples alone are saved as a race.
+  return force_ ? std::map<std::string, Sample>() : store_.raced(at.key);
 }
 
 Result<std::vector<std::optional<BuildInfo>>> FamilyMeasurements::build(
@@ -209,7 +225,7 @@ Result<MeasuredM> FamilyMeasurements::explore(std::int64_t m, std::int64_t count
   }
   MeasuredM out = at.measured();
   const auto ranked = at.state.ranked();
-  if (settles && !ranked.empty()) TRY(at.settle(rounds, {ranked.front()}, out));
+  if (settles && !ranked.empty()) TRY(at.settle(rounds, {ranked.front()}, known_settled(at), out));
   at.add_failed(out);
   for (const Tried& one : out.tried) tried_.emplace(m, one.variant.id());
   at.finish();
@@ -227,7 +243,7 @@ Result<MeasuredM> FamilyMeasurements::try_all(std::int64_t m, const std::vector<
     TRY(pipeline.run({}, NoiseFloor().margin));
   }
   MeasuredM out = at.measured();
-  if (settles) TRY(at.settle(rounds, at.state.ranked(), out));
+  if (settles) TRY(at.settle(rounds, at.state.ranked(), known_settled(at), out));
   at.add_failed(out);
   for (const Tried& one : out.tried) tried_.emplace(m, one.variant.id());
   at.finish();

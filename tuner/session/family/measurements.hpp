@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -51,9 +52,8 @@ struct ProbeRequest {
 
 class FamilyMeasurements {
  public:
-  /// References must outlive it. Only problem, first M and conditions of `family` matter, but
-  /// for compare_rows(). With options.force trials of
-  /// earlier commands do not count.
+  /// References must outlive it. Only problem, first M and conditions of `family` matter, but for compare_rows(). With
+  /// options.force trials of earlier commands do not count, nor any stored settled sample.
   FamilyMeasurements(const Family& family, const space::TemplateSet& templates, device::Device& device, Store& store,
                      const SessionOptions& options, const std::atomic<bool>& stop, const ProgressCallback& progress,
                      const Clock& clock);
@@ -64,12 +64,12 @@ class FamilyMeasurements {
   [[nodiscard]] Result<std::vector<std::optional<BuildInfo>>> build(
       const std::vector<std::pair<std::int64_t, Variant>>& wanted);
   /// Tries `count` admitted variants that the options' strategy proposes, and if it `settles`, the fastest gets a
-  /// settled sample. Errors: those of the device; a problem for which no variant is legal.
+  /// settled sample, unless the store has one. Errors: those of the device; a problem for which no variant is legal.
   [[nodiscard]] Result<MeasuredM> explore(std::int64_t m, std::int64_t count, const VariantFilter& admits,
                                           bool settles);
   /// Tries these legal variants; what the store knows is not tried again. Errors: those of the device.
   [[nodiscard]] Result<MeasuredM> screen(std::int64_t m, const std::vector<Variant>& variants);
-  /// The same, and all that are right get a settled sample.
+  /// The same, and all that are right get a settled sample, unless the store has one.
   [[nodiscard]] Result<MeasuredM> settle(std::int64_t m, const std::vector<Variant>& variants);
   /// Rounds of the family's kernel, of what the search chose among, the fastest of which is the probe's best, and of
   /// the baseline's first and best algorithm. Nothing where the stop flag or too many void rounds ended them. Errors:
@@ -85,6 +85,8 @@ class FamilyMeasurements {
  private:
   struct AtM;
   [[nodiscard]] AtM begin(std::int64_t m, space::VariantList list);
+  /// Stored settled samples, by Variant::id().
+  [[nodiscard]] std::map<std::string, Sample> known_settled(const AtM& at);
   [[nodiscard]] Result<MeasuredM> try_all(std::int64_t m, const std::vector<Variant>& variants, bool settles);
 
   const Family& family_;
