@@ -167,7 +167,7 @@ FamilyMeasurements::AtM FamilyMeasurements::begin(std::int64_t m, space::Variant
 }
 
 std::map<std::string, Sample> FamilyMeasurements::known_settled(const AtM& at) {
-  // In sessions of this kind settled samples alone are saved as a race.
+  // Sessions of this kind save settled samples as a race, and no other.
   return force_ ? std::map<std::string, Sample>() : store_.raced(at.key);
 }
 
