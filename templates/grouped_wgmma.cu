@@ -40,9 +40,6 @@
 #if BLOCK_SCALED  // the warpgroups of a tile overlap their additions with each other's products
 #define SCHEDULE 0
 #define LABEL_pingpong 1
-#else
-#define EPILOGUE 0
-#define LABEL_tma 1
 #endif
 
 #include "device/epilogue/group_output.cuh"
@@ -72,9 +69,11 @@ constexpr int kClusterRows = SWAP_AB ? CLUSTER_N : CLUSTER_M, kClusterColumns = 
 using Tiles = pgtune::GroupTileWalk<kTileRows * kClusterRows, RASTER_GROUP_AXIS == LABEL_n, RASTER_GROUP, Groups>;
 
 constexpr auto kOutputType = DTYPE == LABEL_f16 ? pgtune::Type16::kF16 : pgtune::Type16::kBf16;
-constexpr bool kStoresByTma = EPILOGUE == LABEL_tma;
-using Output = pgtune::GroupOutput<SWAP_AB, kOutputType, kSliceColumns, kStoresByTma>;
-constexpr int kBoxBytes = kStoresByTma ? kInstructions * Output::kBytes : Output::kBytes;  ///< of a warp
+// Block-scaled products leave shared memory for boxes of a whole tile: their stages have half of the bytes.
+constexpr auto kStore = EPILOGUE != LABEL_tma ? pgtune::GroupStore::kPieces
+                        : BLOCK_SCALED        ? pgtune::GroupStore::kBoxesOfTile
+                                              : pgtune::GroupStore::kTwoBoxes;
+using Output = pgtune::GroupOutput<SWAP_AB, kOutputType, kStore, kInstructions, kSliceColumns>;
 using ClusterReduction =
     pgtune::ClusterReduction<CLUSTER_K, kInstructions, pgtune::kInstructionAccumulators, pgtune::Accumulator>;
 
@@ -156,13 +155,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
 #endif
 #if BLOCK_SCALED
                   const __grid_constant__ pgtune::TensorMap map_scales, const float* SB,
-                  const __grid_constant__ pgtune::TensorMap map_out,
 #endif
-                  int tile_columns) {
+                  const __grid_constant__ pgtune::TensorMap map_out, int tile_columns) {
   extern __shared__ __align__(1024) unsigned char shared[];
   // Swizzled lines of 128 bytes begin at multiples of 1024: boxes lie before the scales.
   const unsigned stages = pgtune::shared_address(shared), boxes = stages + STAGES * kStageBytes;
-  const unsigned scales = boxes + kConsumers * 4 * kBoxBytes, parts = scales + STAGES * kStageScales;
+  const unsigned scales = boxes + kConsumers * 4 * Output::kBytes, parts = scales + STAGES * kStageScales;
   const unsigned full = parts + kConsumers * ClusterReduction::kBytes, empty = full + 8 * STAGES;
   const unsigned order = empty + 8 * STAGES, received = order;
 
@@ -182,8 +180,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
     pgtune::prefetch_tensor_map(map_right);
 #if BLOCK_SCALED
     pgtune::prefetch_tensor_map(map_scales);
-    if (kStoresByTma) pgtune::prefetch_tensor_map(map_out);
 #endif
+    if (Output::kByTma) pgtune::prefetch_tensor_map(map_out);
   }
   if constexpr (kCluster > 1 || CLUSTER_K > 1) {
     pgtune::cluster_sync();
@@ -271,15 +269,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, CTAS_PER_SM)
     if (kPingPong) pgtune::mbarrier_wait(order + 8 * group, (at.number / 2 + group + 1) % 2);
     multiply(acc, stages_of_tile, now, from, order + 8 * (1 - group), [] {});
 #endif
-    const pgtune::TensorMap* map_of_d = nullptr;
-#if BLOCK_SCALED
-    map_of_d = &map_out;
-#endif
     const auto store = [&](const float* some, int instruction) {
       const int in_row = warp_row + instruction * 64, in_column = rank.k * kSliceColumns;
-      Output::write(some, map_of_d, D, row + (SWAP_AB ? in_column : in_row), end,
-                    column + (SWAP_AB ? in_row : in_column), columns,
-                    boxes + warp * kBoxBytes + (kStoresByTma ? instruction * Output::kBytes : 0));
+      Output::write(some, map_out, D, row + (SWAP_AB ? in_column : in_row), end,
+                    column + (SWAP_AB ? in_row : in_column), columns, boxes + warp * Output::kBytes, instruction);
     };
     Output::begin();
     if constexpr (CLUSTER_K > 1) {
