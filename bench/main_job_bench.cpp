@@ -15,8 +15,8 @@
 #include "bench/merge_bench.hpp"
 #include "bench/million_bench.hpp"
 #include "bench/process.hpp"
-#include "bench/scratch_folder.hpp"
 #include "bench/space_bench.hpp"
+#include "tests/support/scratch_folder.hpp"
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/paths.hpp"
@@ -67,12 +67,12 @@ std::vector<double> time_runs(const std::string& pgtune, int count, Arguments ar
 }
 
 /// Builds the first variants of every template for sm_90a with a cold cache and `kPoolJobs` workers.
-void bench_compile_pool(const tool::Paths& paths, const ScratchFolder& scratch, Report& report) {
+void bench_compile_pool(const tool::Paths& paths, const support::ScratchFolder& scratch, Report& report) {
   const DeviceInfo device = architecture_info("sm_90a").value();
   const Problem problem = parse_shape(kShape).and_then(with_default_strides).value();
   const space::TemplateDefinition definition = tool::Catalogue().load("sgemm_simt");
   const space::Enumeration space = tool::value_or_throw(space::enumerate(definition, problem, device));
-  device::CompilePool pool({.worker_path = paths.worker, .cache_dir = scratch.file("cold-cache"), .jobs = kPoolJobs});
+  device::CompilePool pool({.worker_path = paths.worker, .cache_dir = scratch / "cold-cache", .jobs = kPoolJobs});
 
   const auto start = std::chrono::steady_clock::now();
   const std::size_t stride = std::max<std::size_t>(space.variants.size() / kPoolBuilds, 1);
@@ -115,20 +115,19 @@ int run_all(bool gpu) {
   const std::filesystem::path own = tool::own_executable();
   const std::string pgtune = own.parent_path() / "pgtune";
   const tool::Paths paths = tool::Paths::find(tool::process_environment, own);
-  const ScratchFolder scratch;
-  setenv("PGTUNE_CACHE_DIR", scratch.file("cache").c_str(), 1);
+  const support::ScratchFolder scratch;
+  setenv("PGTUNE_CACHE_DIR", (scratch / "cache").c_str(), 1);
   Report report;
   report.add_times("pgtune --help", time_runs(pgtune, 30, [](int) { return std::vector<std::string>{"--help"}; }));
   const auto search = [&](const std::string& device, const std::string& database) {
     return std::vector<std::string>{"search", "--shape", kShape, "--json", "--device", device, "--db", database};
   };
-  report.add_times("a recorded answer", time_runs(pgtune, 7, [&](int i) {
-                     return search("recording", scratch.file(fmt::format("{}.db", i)));
-                   }));
+  report.add_times("a recorded answer",
+                   time_runs(pgtune, 7, [&](int i) { return search("recording", scratch / fmt::format("{}.db", i)); }));
   if (std::filesystem::exists(paths.worker)) bench_compile_pool(paths, scratch, report);
   if (gpu)
     report.add_times("search on GPU 0, whole space, cold cache",
-                     time_runs(pgtune, 1, [&](int) { return search("0", scratch.file("gpu.db")); }));
+                     time_runs(pgtune, 1, [&](int) { return search("0", scratch / "gpu.db"); }));
   report.print();
   return 0;
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bench/process.hpp"
-#include "bench/scratch_folder.hpp"
+#include "tests/support/scratch_folder.hpp"
 #include "tool/pgtune/cli/paths.hpp"
 #include "tuner/stats/descriptive.hpp"
 
@@ -43,13 +43,13 @@ void print_times(const std::string& what, const std::vector<double>& times_s) {
 void bench_merge(int databases, int problems) {
   constexpr int kRuns = 7;
   const std::string pgtune = tool::own_executable().parent_path() / "pgtune";
-  const ScratchFolder scratch;
+  const support::ScratchFolder scratch;
   ::setenv("PGTUNE_WORKER", (tool::own_executable().parent_path() / "pgtune-fake-worker").c_str(), 1);
   std::vector<std::string> merge{pgtune, "db", "merge"};
   std::uintmax_t bytes = 0;
   std::size_t next = 0;
   for (int i = 0; i < databases; ++i) {
-    const std::string list = scratch.file("shapes.txt"), database = scratch.file(fmt::format("task-{}.db", i));
+    const std::string list = scratch / "shapes.txt", database = scratch / fmt::format("task-{}.db", i);
     std::ofstream shapes(list);
     for (int k = 0; k < problems; ++k) shapes << kShapes[next++ % kShapes.size()] << '\n';
     shapes.close();
@@ -61,7 +61,7 @@ void bench_merge(int databases, int problems) {
   merge.insert(merge.end(), {"-o", ""});
   std::vector<double> merging_s, reporting_s;
   for (int i = 0; i < kRuns; ++i) {
-    merge.back() = scratch.file(fmt::format("merged-{}.db", i));
+    merge.back() = scratch / fmt::format("merged-{}.db", i);
     merging_s.push_back(run_or_throw(merge));
     reporting_s.push_back(run_or_throw({pgtune, "report", "--db", merge.back()}));
   }

@@ -96,7 +96,7 @@ struct CountersRow {
   KernelCounters counters = {};
 };
 
-/// Best variant of a finished session.
+/// Best variant of a finished session. finish_session() writes what begins with the winner; the rest is the session's.
 struct BestRow {
   RowId session = 0;
   std::string device_uuid;   ///< the board

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <sstream>
 
 #include "db/database.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::db {
 namespace {
@@ -17,10 +17,9 @@ namespace {
 constexpr unsigned long long kMostBytes = 1ULL << 30U;
 constexpr std::array kFrameMagic{std::byte{0x28}, std::byte{0xb5}, std::byte{0x2f}, std::byte{0xfd}};
 
-std::string read_file(const std::filesystem::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return std::move(text).str();
+std::string bytes_of(const std::filesystem::path& path) {
+  if (auto bytes = read_file(path)) return std::move(*bytes);
+  throw Error("cannot read " + path.string(), 0);
 }
 
 }  // namespace
@@ -48,13 +47,15 @@ Image decompress(std::span<const std::byte> bytes, const std::string& origin) {
 }
 
 Image decompress_file(const std::filesystem::path& path) {
-  const std::string bytes = read_file(path);
+  const std::string bytes = bytes_of(path);
   return decompress(std::as_bytes(std::span(bytes)), path.string());
 }
 
 void compress_file(const std::filesystem::path& path) {
   constexpr int kLevel = 19;  // recordings are written once
-  const std::string bytes = read_file(path);
+  const std::string bytes = bytes_of(path);
+  if (bytes.size() > kMostBytes)
+    throw Error(path.string() + " is larger than 1 GiB, the most that is compressed. Name a file without .zst", 0);
   std::string out(ZSTD_compressBound(bytes.size()), '\0');
   const std::size_t size = ZSTD_compress(out.data(), out.size(), bytes.data(), bytes.size(), kLevel);
   if (ZSTD_isError(size) != 0) throw Error("cannot compress " + path.string() + ": " + ZSTD_getErrorName(size), 0);

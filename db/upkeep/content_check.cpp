@@ -54,7 +54,7 @@ std::vector<std::string> impossible_values(const Database& database, const Colum
   const TableShapes& shapes = TableShapes::of_this_program();
   for (const auto& [table, shape] : shapes.tables()) {
     const std::vector<ColumnCheck> of_columns = checks_of(shape, checks);
-    AllRows rows(database, shape);
+    TableRows rows(database, shape);
     for (Row row; rows.next(row);) {
       for (std::size_t i = 0; i < row.size(); ++i) {
         auto problem = impossible_number(shape.columns[i], row[i]);

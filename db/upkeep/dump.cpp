@@ -3,8 +3,8 @@
 
 #include <set>
 
-#include "db/sqlite/digest.hpp"
 #include "db/sqlite/statement.hpp"
+#include "tuner/util/hash_text.hpp"
 
 namespace pgtune::db {
 namespace {
@@ -47,7 +47,7 @@ RowId id_of(const Value& value) {
 
 Dump::Dump(const Database& database, const TableShapes& shapes) : database_(database), shapes_(shapes) {}
 
-OwnedRows& Dump::rows_of(const std::string& table) {
+TableRows& Dump::rows_of(const std::string& table) {
   return owned_.try_emplace(table, database_, shapes_, table).first->second;
 }
 
@@ -86,7 +86,7 @@ void Dump::append_children(std::string& out, const TableShape& shape, const Row&
     const TableShape& child = shapes_.table(name);
     append_name(out, name);
     out += '[';
-    OwnedRows& rows = rows_of(name);
+    TableRows& rows = rows_of(name);
     rows.begin(id_of(row.front()));
     for (Row child_row; rows.next(child_row);) {
       out += out.back() == '[' ? "{" : ",{";
@@ -111,7 +111,7 @@ void Dump::session(const std::string& uid, RowId id, const LineSink& sink) {
   sink(line_of(sessions, row_by_id(database_, sessions, id)) + '}');
   for (const auto& name : shapes_.owned_by(kSessionTable)) {
     const TableShape& shape = shapes_.table(name);
-    OwnedRows& rows = rows_of(name);
+    TableRows& rows = rows_of(name);
     rows.begin(id);
     for (Row row; rows.next(row);) {
       std::string line = line_of(shape, row);
@@ -136,9 +136,9 @@ void Dump::standalone(const std::string& table, const StandaloneSink& sink) {
 }
 
 std::string Dump::session_digest(const std::string& uid, RowId id) {
-  Digest digest;
-  session(uid, id, [&](const std::string& line) { digest.add(line); });
-  return digest.text();
+  std::string lines;
+  session(uid, id, [&](const std::string& line) { lines.append(line).push_back('\0'); });
+  return hash_text(lines);
 }
 
 void dump(const Database& database, const LineSink& sink) {

@@ -35,11 +35,11 @@ class Dump {
   void append_columns(std::string& out, const TableShape& shape, const Row& row);
   void append_children(std::string& out, const TableShape& shape, const Row& row);
   const std::string& shared_row(const std::string& table, RowId id);
-  OwnedRows& rows_of(const std::string& table);
+  TableRows& rows_of(const std::string& table);
 
   const Database& database_;
   const TableShapes& shapes_;
-  std::map<std::string, OwnedRows> owned_;
+  std::map<std::string, TableRows> owned_;
   std::map<std::pair<std::string, RowId>, std::string> shared_;
 };
 

@@ -17,15 +17,6 @@
 namespace pgtune::db {
 namespace {
 
-template <typename Made, typename Make>
-Made& made_once(std::map<std::string, std::unique_ptr<Made>>& all, const std::string& table, Make make) {
-  auto& place = all[table];
-  if (!place) {
-    place = make();
-  }
-  return *place;
-}
-
 std::string insert_sql(const TableShape& shape, const std::string& verb) {
   std::string columns, places;
   int place = 0;
@@ -70,11 +61,12 @@ RowId SessionCopier::shared_row(const std::string& table, RowId id) {
       }
     }
   }
-  auto& find = made_once(finds_, table, [&] { return std::make_unique<Statement>(target_, find_sql(shape)); });
+  auto find = finds_.find(table);
+  if (find == finds_.end()) find = finds_.try_emplace(table, target_, find_sql(shape)).first;
   RowId target_id = 0;
-  if (find.bind_all(key).step()) {
-    find >> target_id;
-    find.run();
+  if (find->second.bind_all(key).step()) {
+    find->second >> target_id;
+    find->second.run();
   } else {
     target_id = insert(shape, row, "INSERT");
   }
@@ -102,16 +94,16 @@ RowId SessionCopier::insert(const TableShape& shape, const Row& row, const std::
       values.push_back(row[i]);
     }
   }
-  made_once(inserts_, shape.name, [&] { return std::make_unique<Statement>(target_, insert_sql(shape, verb)); })
-      .bind_all(values)
-      .run();
+  auto insert = inserts_.find(shape.name);
+  if (insert == inserts_.end()) insert = inserts_.try_emplace(shape.name, target_, insert_sql(shape, verb)).first;
+  insert->second.bind_all(values).run();
   return sqlite3_last_insert_rowid(target_.handle());
 }
 
 void SessionCopier::copy_children(const TableShape& shape, RowId old_id, RowId new_id) {
   for (const auto& name : shapes_.owned_by(shape.name)) {
     const TableShape& child = shapes_.table(name);
-    auto& rows = made_once(owned_, name, [&] { return std::make_unique<OwnedRows>(source_, shapes_, name); });
+    auto& rows = owned_.try_emplace(name, source_, shapes_, name).first->second;
     rows.begin(old_id);
     for (Row row; rows.next(row);) {
       const RowId child_id = insert(child, translated(child, row, new_id), "INSERT");

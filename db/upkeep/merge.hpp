@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,8 +40,8 @@ class SessionCopier {
   const Database& target_;
   const TableShapes& shapes_;
   std::map<std::pair<std::string, RowId>, RowId> shared_;
-  std::map<std::string, std::unique_ptr<OwnedRows>> owned_;
-  std::map<std::string, std::unique_ptr<Statement>> inserts_, finds_;
+  std::map<std::string, TableRows> owned_;
+  std::map<std::string, Statement> inserts_, finds_;
 };
 
 /// Copies a session of a recording and its board's ceilings into `target`, marked as recorded: no search reuses its

@@ -53,22 +53,14 @@ Row row_by_id(const Database& database, const TableShape& shape, RowId id) {
   return row;
 }
 
-AllRows::AllRows(const Database& database, const TableShape& shape)
+TableRows::TableRows(const Database& database, const TableShape& shape)
     : statement_(database, "SELECT " + column_list(shape, "") + " FROM " + shape.name),
       columns_(shape.columns.size()) {}
 
-bool AllRows::next(Row& row) {
-  if (!statement_.step()) {
-    return false;
-  }
-  read_row(statement_, columns_, row);
-  return true;
-}
-
-OwnedRows::OwnedRows(const Database& database, const TableShapes& shapes, const std::string& table)
+TableRows::TableRows(const Database& database, const TableShapes& shapes, const std::string& table)
     : statement_(database, owned_rows_sql(shapes, shapes.table(table))), columns_(shapes.table(table).columns.size()) {}
 
-bool OwnedRows::next(Row& row) {
+bool TableRows::next(Row& row) {
   if (!statement_.step()) {
     return false;
   }

@@ -16,23 +16,14 @@ using Row = std::vector<Value>;
 /// One row of a table with an id; empty if there is none.
 [[nodiscard]] Row row_by_id(const Database& database, const TableShape& shape, RowId id);
 
-/// All rows of a table, in the order of its primary key.
-class AllRows {
+/// Rows of one table, read one after another.
+class TableRows {
  public:
-  AllRows(const Database& database, const TableShape& shape);
-  /// The next row; false at the end.
-  [[nodiscard]] bool next(Row& row);
-
- private:
-  Statement statement_;
-  std::size_t columns_;
-};
-
-/// Prepared once, run for many owners: the rows of one table that belong to one row. Rows with an id come in the order
-/// they were written; others by primary key, in which a reference counts as what it refers to.
-class OwnedRows {
- public:
-  OwnedRows(const Database& database, const TableShapes& shapes, const std::string& table);
+  /// All of them, in the order of the primary key.
+  TableRows(const Database& database, const TableShape& shape);
+  /// Those that belong to the row given to begin(), prepared once and run for many. Rows with an id come in the order
+  /// they were written; others by primary key, in which a reference counts as what it refers to.
+  TableRows(const Database& database, const TableShapes& shapes, const std::string& table);
   /// Restarts with the rows of `owner`.
   void begin(RowId owner) { statement_.bind(owner); }
   /// The next row; false at the end.

@@ -198,6 +198,7 @@ class LadderCommand final : public Command {
     const DeviceChoice choice = choose_device(context, options.device);
     if (!choice.is_gpu()) {
       options.clock.refuse_without_gpu();
+      if (task.counters) require_gpu(choice, "--counters");
       context.terminal().note("No GPU to measure on: the rungs are only built, and their machine code is read.");
       context.terminal().detail(fact_note("cause", choice.no_gpu));
       return build_only(context, task, results, choice.info,

@@ -266,8 +266,7 @@ json ladder_json(const LadderOutcome& outcome) {
               {"rungs", std::move(rungs)},
               {"instructions_missing", outcome.sass_problem.empty() ? json(nullptr) : json(outcome.sass_problem)},
               {"elapsed_s", outcome.elapsed_s}};
-  if (outcome.counters)
-    out["counters_missing"] = outcome.counters_problem ? json(*outcome.counters_problem) : json(nullptr);
+  if (outcome.counters) out["counters_missing"] = or_null(outcome.counters_problem);
   if (outcome.baseline_best_s > 0)
     out["baseline"] = {{"library", outcome.library}, {"best_time_s", outcome.baseline_best_s}};
   if (outcome.answer) {

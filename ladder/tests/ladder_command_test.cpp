@@ -142,6 +142,13 @@ TEST_F(LadderTest, AnArchitectureIsBuiltForButNotTimed) {
   EXPECT_THAT(counters.err, HasSubstr("--counters needs a GPU"));
 }
 
+TEST_F(LadderTest, CountersWithoutAGpuAreAMissingGpu) {
+  launch_.environment["PGTUNE_FAKE"] = "list||no_devices";
+  const Finished result = ladder({"--counters"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("no driver is loaded. Install one"), Not(HasSubstr("only built"))));
+}
+
 TEST_F(LadderTest, ARecordingIsRefusedWithTheRemedy) {
   const Finished result = ladder({"--device", "recording"});
   EXPECT_EQ(result.exit_code, 2);

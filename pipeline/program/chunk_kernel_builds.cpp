@@ -15,6 +15,7 @@
 #include "tuner/session/pipeline/builds.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/template/template_source.hpp"
+#include "tuner/util/hash_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -84,7 +85,7 @@ std::string kernels_text(const std::vector<ChosenKernel>& kernels) {
   for (const ChosenKernel& kernel : kernels)
     text += fmt::format("{}\n{}\n{}\n{}\n", kernel.problem.key(), kernel.request.variant.id(), kernel.template_hash,
                         kernel.guessed);
-  return text.empty() ? text : space::hash_text(text);
+  return text.empty() ? text : hash_text(text);
 }
 
 std::vector<protocol::ChunkKernel> build_chunk_kernels(Context& context, std::vector<ChosenKernel> kernels) {

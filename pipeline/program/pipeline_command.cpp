@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // pgtune pipeline: finds the fastest way to pass operands in host memory through the GPU.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 #include <filesystem>
@@ -22,6 +23,7 @@
 #include "tool/pgtune/cli/terminal/live_line.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/learning/trained_model.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
 #include "tool/pgtune/measuring/gpu_lock.hpp"
@@ -53,6 +55,12 @@ std::string work_text(const session::PipelineProgress& progress) {
       break;
   }
   return fmt::format("round {} of {}{}", progress.done, progress.total, best);
+}
+
+/// Lines of which all but the first are indented.
+std::string wrapped(const std::string& text) {
+  constexpr std::size_t kIndent = 2;
+  return fmt::format("{}\n", fmt::join(wrap_text(text, kTextWidth - kIndent), "\n  "));
 }
 
 /// The options of the command line.
@@ -173,11 +181,11 @@ class PipelineCommand final : public Command {
           text += fmt::format("{} pipelines, copying {} bytes in and {} out\n", space.candidates.size(),
                               task.streamed.bytes_in(), task.streamed.bytes_out());
           for (const pipeline::Cut cut : cuts) {
-            text += fmt::format("cut along {}, chunks of", to_string(cut));
-            for (const std::int64_t extent : pipeline::chunk_extents(task.streamed.problem, cut))
-              text += fmt::format(" {}", extent);
-            text += "\n";
+            const auto extents = pipeline::chunk_extents(task.streamed.problem, cut);
+            text += wrapped(fmt::format("cut along {}, chunks of {}", to_string(cut), fmt::join(extents, " ")));
           }
+          if (!space.candidates.empty()) return text;
+          for (const std::string& reason : space.reasons) text += wrapped("left out: " + reason);
           return text;
         },
         [&] {

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "tests/support/scratch_folder.hpp"
+
 namespace pgtune {
 namespace {
 
@@ -26,13 +28,12 @@ TEST(HostNodes, ListsAreReadAsTheKernelWritesThem) {
 class HostNodesOf : public ::testing::Test {
  protected:
   HostNodesOf() { fs::create_directories(folder_ / "self"); }
-  ~HostNodesOf() override { fs::remove_all(folder_); }
   std::vector<int> nodes(const std::string& with_memory, const std::string& status) const {
     std::ofstream(folder_ / "has_memory") << with_memory;
     std::ofstream(folder_ / "self/status") << status;
-    return host_nodes(folder_, folder_);
+    return host_nodes(folder_.path(), folder_.path());
   }
-  fs::path folder_ = fs::path(::testing::TempDir()) / ("pgtune_nodes_" + std::to_string(::getpid()));
+  const support::ScratchFolder folder_;
 };
 
 TEST_F(HostNodesOf, AreThoseWithMemoryThatTheProcessMayUse) {

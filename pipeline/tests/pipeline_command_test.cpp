@@ -153,6 +153,23 @@ TEST_F(PipelineCommandTest, PlansWithoutAGpu) {
   EXPECT_EQ(json::parse(stored.out).at("best"), measured.at("best"));
 }
 
+TEST_F(PipelineCommandTest, APlanFitsATerminalAndSaysWhyItIsEmpty) {
+  const auto plan = [&](const std::vector<std::string>& more) {
+    Finished planned = pgtune({"pipeline", "--shape", "65536x4096x4096", "--dtype", "bf16", "--dry-run"}, more);
+    expect_80_columns(planned.out);
+    return planned;
+  };
+  EXPECT_THAT(plan({"--pinned-limit", "4096"}).out, Not(HasSubstr("left out")));
+  for (const auto& [more, cause] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--cut", "K"}, "left out: a cut along K adds the chunks up in D, which rounds to bf16"},
+           {{"--cut", "N", "--stream", "A"}, "left out: a cut along N divides no operand that streams\n"},
+           {{"--memory", "pinned", "--pinned-limit", "1"}, "left out: it pins 1.0 GiB of host memory"}}) {
+    const Finished empty = plan(more);
+    EXPECT_EQ(empty.exit_code, 1);
+    EXPECT_THAT(empty.out, HasSubstr(cause));
+  }
+}
+
 TEST_F(PipelineCommandTest, AReportListsWhatWasFound) {
   EXPECT_EQ(pgtune({"report", "--pipelines"}).exit_code, 4);  // no database yet
   ASSERT_EQ(pipeline({"--rounds", "6"}).exit_code, 0);

@@ -8,6 +8,7 @@
 
 #include "preload/program/serve_report.hpp"
 #include "preload/program/traced_problem.hpp"
+#include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tuner/stats/descriptive.hpp"
 
@@ -20,8 +21,10 @@ double least(const std::vector<double>& times_s) { return *std::min_element(time
 double largest(const std::vector<double>& times_s) { return *std::max_element(times_s.begin(), times_s.end()); }
 
 std::string wall_text(const char* what, const std::vector<double>& times_s) {
-  return fmt::format("{:<8} {:.3f} s ({:.3f} to {:.3f}, {} runs)\n", what, stats::median(times_s), least(times_s),
-                     largest(times_s), times_s.size());
+  const bool in_ms = stats::median(times_s) < 1;
+  const auto text = [&](double time_s) { return in_ms ? milliseconds_text(time_s) : fmt::format("{:.3f}", time_s); };
+  return fmt::format("{:<8} {} {} ({} to {}, {} runs)\n", what, text(stats::median(times_s)), in_ms ? "ms" : "s",
+                     text(least(times_s)), text(largest(times_s)), times_s.size());
 }
 
 /// One shape, with and without kernels.
@@ -68,6 +71,9 @@ std::string shapes_text(const Compared& compared, bool tf32) {
 }
 
 std::string verdict(const Compared& compared) {
+  const std::vector<RecordedGemm>& gemms = compared.with.gemms;
+  if (std::none_of(gemms.begin(), gemms.end(), [](const RecordedGemm& gemm) { return gemm.served_calls > 0; }))
+    return "No verdict: no call was served, so that the times differ by start-up and checks alone.\n";
   const double ratio = stats::median(compared.without_s) / stats::median(compared.with_s);
   switch (gain_of(compared)) {
     case Gain::kFaster:

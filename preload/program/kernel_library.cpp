@@ -102,9 +102,11 @@ std::optional<std::filesystem::path> kernel_library(Context& context, const std:
   const std::filesystem::path cache = context.paths().cache / "served", library = cache / file_name(content);
   if (std::filesystem::exists(library)) return library;
   value_or_throw(make_private_folder(cache));
-  const ScratchFolder folder;
+  const ScratchFolder folder = value_or_throw(ScratchFolder::make());
   const std::filesystem::path compiled = value_or_throw(compile_kernels(folder.path(), content));
-  value_or_throw(write_file_atomically(library, read_file(compiled).value_or("")));
+  const auto bytes = read_file(compiled);
+  if (!bytes) throw CommandError(ErrorKind::kEnvironment, "cannot read " + compiled.string());
+  value_or_throw(write_file_atomically(library, *bytes));
   return library;
 }
 

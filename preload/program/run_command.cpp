@@ -62,14 +62,14 @@ class RunCommand final : public Command {
   void add_options(CommandLine& app) override {
     const char* group = "Run";
     const auto add = [&](const char* name, std::string& target, const char* text, const char* description) {
-      app.add_option(name, target, description).option_text(text).group(group);
+      return app.add_option(name, target, description).option_text(text).group(group);
     };
     add("--trace", trace_, "FILE", "Write the program's GEMMs as a list for search --shapes, the heaviest first");
-    add("--top", top_, "N", "Shapes that the list has at most (default: 200)");
+    top_option_ = add("--top", top_, "N", "Shapes that the list has at most (default: 200)");
     app.add_flag("--serve", serve_, "Answer calls of cuBLAS with faster kernels of the database").group(group);
     app.add_flag("--compare", compare_, "Run the program without and with --serve in turn, and print what was gained")
         .group(group);
-    add("--rounds", rounds_, "N", "With --compare: runs of each kind (default: 3)");
+    rounds_option_ = add("--rounds", rounds_, "N", "With --compare: runs of each kind (default: 3)");
     add("--kernels", kernels_, "LIB", "Serve the library of an earlier run");
     add("--deny", deny_, "FILE", "Shapes that are left to cuBLAS, as for search --shapes");
     add("--check", check_, "shadow|N",
@@ -88,16 +88,21 @@ class RunCommand final : public Command {
   ExitCode run(Context& context) override {
     if ((trace_.empty() ? 0 : 1) + (serve_ ? 1 : 0) + (compare_ ? 1 : 0) != 1)
       throw CommandError(ErrorKind::kUsage, "give one of --trace FILE, --serve and --compare.");
-    if (!trace_.empty() && !(kernels_.empty() && deny_.empty() && check_.empty() && workspace_.empty()))
+    if (!trace_.empty() &&
+        !(kernels_.empty() && deny_.empty() && check_.empty() && workspace_.empty() && database_.empty()))
       throw CommandError(ErrorKind::kUsage,
-                         "--kernels, --deny, --check and --workspace go with --serve and --compare.");
+                         "--kernels, --deny, --check, --workspace and --db go with --serve and --compare.");
+    if (top_option_.given() && trace_.empty()) throw CommandError(ErrorKind::kUsage, "--top goes with --trace.");
+    if (rounds_option_.given() && !compare_) throw CommandError(ErrorKind::kUsage, "--rounds goes with --compare.");
+    if (!kernels_.empty() && !database_.empty())
+      throw CommandError(ErrorKind::kUsage, "kernels come from --kernels or from --db. Give one.");
     return serve_ ? serve(context) : compare_ ? compare(context) : trace(context);
   }
 
  private:
   ExitCode trace(Context& context) {
     const auto top = static_cast<std::size_t>(parse_count("--top", top_, 1));
-    const ScratchFolder ledgers;
+    const ScratchFolder ledgers = value_or_throw(ScratchFolder::make());
     const int exit_code = run_recorded(context, ledgers, {});
     const RecordedGemms recorded = read_ledgers(ledgers.path());
     const auto f32 = f32_.empty() ? std::nullopt : std::optional(value_or_throw(parse_dtype(f32_)));
@@ -112,7 +117,7 @@ class RunCommand final : public Command {
   }
 
   ExitCode serve(Context& context) {
-    const ScratchFolder folder, ledgers;
+    const ScratchFolder folder = value_or_throw(ScratchFolder::make()), ledgers = value_or_throw(ScratchFolder::make());
     const int exit_code = run_recorded(context, ledgers, serving(context, folder.path()));
     const RecordedGemms recorded = read_ledgers(ledgers.path());
     for (const std::string& line : serve_report(recorded, tf32())) context.terminal().note(line);
@@ -122,7 +127,8 @@ class RunCommand final : public Command {
 
   ExitCode compare(Context& context) {
     const int rounds = parse_rounds(rounds_);
-    const ScratchFolder folder, traced, served;
+    const ScratchFolder folder = value_or_throw(ScratchFolder::make()), traced = value_or_throw(ScratchFolder::make()),
+                        served = value_or_throw(ScratchFolder::make());
     const auto with = serving(context, folder.path());
     context.terminal().note(
         fmt::format("The program runs {} times: once traced, then {} times without kernels and {} "
@@ -200,8 +206,6 @@ class RunCommand final : public Command {
   /// The program's exit code; its processes leave their ledgers in the folder.
   [[nodiscard]] int run_recorded(Context& context, const ScratchFolder& ledgers,
                                  std::map<std::string, std::string> environment) const {
-    if (ledgers.path().empty())
-      throw CommandError(ErrorKind::kEnvironment, "no folder for temporary files. Set TMPDIR to one with some space.");
     std::filesystem::path library = preload_library(context.paths());
     if (library.string().find_first_of(" :") != std::string::npos) {  // LD_PRELOAD is a list with either between names
       const std::filesystem::path copy = ledgers.path() / library.filename();
@@ -219,6 +223,7 @@ class RunCommand final : public Command {
 
   std::string trace_, top_ = "200", rounds_ = "3", kernels_, deny_, check_, workspace_, f32_, database_;
   bool serve_ = false, compare_ = false;
+  Option top_option_, rounds_option_;
   std::vector<std::string> program_;
 };
 

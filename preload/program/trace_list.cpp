@@ -134,7 +134,7 @@ TraceList trace_list(const RecordedGemms& recorded, const std::string& program, 
     const std::string what = fmt::format("{:>6}  {}", share_text(line.time_s / all_s), calls_text(line));
     if (!line.refusal.empty()) {
       refused += fmt::format("# {}  {}: {}\n", what, line.text, line.refusal);
-    } else if (list.shapes < static_cast<int>(top) && rest_s >= kLightest * all_s) {
+    } else if (list.shapes < top && rest_s >= kLightest * all_s) {
       constexpr double kLeast = 0.01;  // a weight is above 0
       searched += fmt::format("{:<{}} weight {:<6.2f} # {}\n", line.text, width,
                               std::max(line.time_s / all_s * 100, kLeast), what);

@@ -12,7 +12,7 @@ namespace pgtune::tool {
 
 struct TraceList {
   std::string text;           ///< the list, the heaviest shape first, with what it costs in comments
-  int shapes = 0;             ///< lines to search
+  std::size_t shapes = 0;     ///< lines to search
   std::uint64_t calls = 0;    ///< of all that was recorded
   double searched_share = 0;  ///< of the GEMM time, in those lines
 };

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "tests/support/scratch_folder.hpp"
 #include "tests/tool/process.hpp"
 #include "tuner/util/own_files.hpp"
 
@@ -26,15 +27,15 @@ std::string fake(const std::string& name) { return std::string(PGTUNE_FAKES "/")
 
 Traced trace(const std::vector<std::string>& program, std::map<std::string, std::string> environment = {},
              const std::string& top = "200") {
-  const std::string file = testing::TempDir() + "pgtune_trace_" + std::to_string(getpid()) + ".txt";
+  const support::ScratchFolder folder;
+  const std::string file = (folder / "list").string();
   environment.try_emplace("PATH", "/usr/bin:/bin");
   Launch launch;
   launch.arguments = {"run", "--trace", file, "--top", top, "--"};
   launch.environment = std::move(environment);
   launch.arguments.insert(launch.arguments.end(), program.begin(), program.end());
-  Traced out{run(launch), read_file(file).value_or("")};
-  std::filesystem::remove(file);
-  return out;
+  Finished finished = run(launch);
+  return {std::move(finished), read_file(file).value_or("")};
 }
 
 TEST(RunTrace, KeepsTheMajorVersionsApart) {
@@ -157,8 +158,7 @@ TEST(RunTrace, LoadsBeforeOtherPreloadedLibraries) {
 }
 
 TEST(RunTrace, WorksFromAFolderWithABlankInItsName) {
-  const std::filesystem::path folder = testing::TempDir() + "pgtune run " + std::to_string(getpid());
-  std::filesystem::create_directories(folder);
+  const support::ScratchFolder folder("pgtune run ");
   std::filesystem::copy(PGTUNE_PROGRAM, folder / "pgtune");
   std::filesystem::copy(PGTUNE_PRELOAD_LIBRARY, folder / "libpgtune_preload.so");
   const std::string program = (folder / "pgtune").string(), list = (folder / "list").string();
@@ -167,7 +167,6 @@ TEST(RunTrace, WorksFromAFolderWithABlankInItsName) {
   launch.arguments = {"run", "--trace", list, "--", fake("cublas_user13"), "sgemm"};
   EXPECT_EQ(run(launch).out, "13 cublasSgemm_v2, none\n");
   EXPECT_THAT(read_file(list).value_or(""), HasSubstr("32x64x16 f32 nn"));
-  std::filesystem::remove_all(folder);
 }
 
 TEST(PreloadLibrary, NeedsTheCLibraryAlone) {

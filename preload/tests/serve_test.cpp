@@ -294,12 +294,22 @@ TEST_F(Serve, IsComparedWithRunsWithout) {
 
 TEST_F(Serve, RefusesWrongOptions) {
   EXPECT_EQ(serve("gemm", plain_, {"--trace", "list"}).exit_code, 2);
-  EXPECT_EQ(serve("gemm", plain_, {"--f32", "bf16"}).exit_code, 2);
+  EXPECT_EQ(serve("gemm", plain_, {"--db", "file"}).exit_code, 2) << "beside --kernels";
+  const Finished f32 = serve("gemm", plain_, {"--f32", "bf16"});
+  EXPECT_EQ(f32.exit_code, 2);
+  EXPECT_THAT(f32.err, testing::AllOf(HasSubstr("--f32: bf16 not in"), HasSubstr("tf32x3"), HasSubstr("tf32}")));
   EXPECT_EQ(serve("gemm", plain_, {"--deny", "/no/file"}).exit_code, 2);
   EXPECT_EQ(serve("gemm", plain_, {"--check", "all"}).exit_code, 2);
   Launch launch;
+  launch.environment = {{"PATH", "/usr/bin:/bin"}};
   launch.arguments = {"run", "--trace", "list", "--kernels", library_, "--", "true"};
   EXPECT_EQ(run(launch).exit_code, 2);
+  launch.arguments = {"run", "--trace", "list", "--rounds", "3", "--", "true"};
+  EXPECT_THAT(run(launch).err, HasSubstr("--rounds goes with --compare."));
+  launch.arguments = {"run", "--trace", "list", "--db", "file", "--", "true"};
+  EXPECT_THAT(run(launch).err, HasSubstr("--workspace and --db go with --serve and --compare."));
+  EXPECT_THAT(serve("gemm", plain_, {"--top", "banana"}).err, HasSubstr("--top goes with --trace."));
+  EXPECT_THAT(serve("gemm", plain_, {"--rounds", "-7"}).err, HasSubstr("--rounds goes with --compare."));
   launch.arguments = {"run", "--serve", "--kernels", "/no/library.so", "--", "true"};
   EXPECT_EQ(run(launch).exit_code, 2);
   launch.arguments = {"run", "--serve", "--db", (folder_->path() / "none.db").string(), "--", "true"};

@@ -3,15 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
 #include "preload/program/compare_report.hpp"
 #include "preload/shim/abi.hpp"
 #include "preload/shim/ledger_format.hpp"
+#include "tests/support/scratch_folder.hpp"
 #include "tool/pgtune/cli/options/shape_list.hpp"
 
 namespace pgtune::tool {
@@ -59,7 +58,7 @@ TEST(TraceLists, HaveTheHeaviestShapeFirst) {
       "# Not searched:\n"
       "#  9.1 %  10 calls, 2 us each, cublasDgemm  64x512x256 f64: types or arithmetic that pgtune has no kernels "
       "for\n");
-  EXPECT_EQ(list.shapes, 2);
+  EXPECT_EQ(list.shapes, 2U);
   EXPECT_EQ(list.calls, 70U);
   EXPECT_NEAR(list.searched_share, 10.0 / 11, 1e-9);
   const auto shapes = parse_shape_list(list.text, "list");
@@ -78,7 +77,7 @@ TEST(TraceLists, HaveARangeForLightShapesThatDifferInMAlone) {
               testing::HasSubstr("64x512x256 bf16 nt     weight 92.59  # 92.6 %  100 calls, 1 us each, cublasGemmEx\n"
                                  "1..300x512x256 bf16 nt weight 7.41   #  7.4 %  4 values of M, 8 calls, 1 us each, "
                                  "cublasGemmEx\n"));
-  EXPECT_EQ(list.shapes, 2);
+  EXPECT_EQ(list.shapes, 2U);
   EXPECT_EQ(parse_shape_list(list.text, "list").at(1).first_m, 1);
   EXPECT_THAT(trace_list(recorded(gemms), "serve", 1, true).text, testing::HasSubstr("# 1 more, 7.4 % together.\n"));
   for (RecordedGemm& gemm : gemms) gemm.key.trans_a = 1, gemm.key.lda = gemm.key.m;
@@ -116,8 +115,7 @@ TEST(TraceLists, CountCallsOfOneProblemTogether) {
 }
 
 TEST(Ledgers, AreReadWithoutWhatAProgramOverwrote) {
-  const std::filesystem::path folder = testing::TempDir() + "pgtune ledgers " + std::to_string(getpid());
-  std::filesystem::create_directories(folder);
+  const support::ScratchFolder folder("pgtune ledgers ");
   std::string bytes(preload::kLedgerBytes, '\0');
   const preload::LedgerHeader header{preload::kLedgerMagic, preload::kSlots, 1, 0, {}};
   std::memcpy(bytes.data(), &header, sizeof header);
@@ -138,18 +136,26 @@ TEST(Ledgers, AreReadWithoutWhatAProgramOverwrote) {
   std::ofstream(folder / "1.0") << bytes;
   std::ofstream(folder / "2.0") << bytes.substr(0, bytes.size() - 1);
   std::ofstream(folder / "note") << "no ledger";
-  const RecordedGemms read = read_ledgers(folder);
+  const RecordedGemms read = read_ledgers(folder.path());
   EXPECT_EQ(read.processes, 1);
   ASSERT_EQ(read.gemms.size(), 1U);
   EXPECT_EQ(read.gemms[0].calls, 3U);
   EXPECT_NEAR(read.time_s(), 15e-6, 1e-12);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(Comparisons, CallNoGainWhatTheRunsSpreadCovers) {
   EXPECT_EQ(gain_of({{2.0, 2.1, 2.2}, {1.7, 1.8, 1.9}, {}, {}}), Gain::kFaster);
   EXPECT_EQ(gain_of({{2.0, 2.1, 2.2}, {1.7, 1.8, 2.0}, {}, {}}), Gain::kNothing);
   EXPECT_EQ(gain_of({{1.7, 1.8, 1.9}, {2.0, 2.1, 2.2}, {}, {}}), Gain::kSlower);
+}
+
+TEST(Comparisons, GiveNoVerdictWhereNoCallWasServed) {
+  EXPECT_EQ(compare_text({{0.002, 0.0021}, {0.003, 0.0031}, {}, {}}, true),
+            "without  2.050 ms (2.000 to 2.100, 2 runs)\n"
+            "with     3.050 ms (3.000 to 3.100, 2 runs)\n"
+            "\n"
+            "No call reached cuBLAS.\n"
+            "No verdict: no call was served, so that the times differ by start-up and checks alone.\n");
 }
 
 TEST(Comparisons, PrintWhatWasNotServedAndWhy) {

@@ -4,16 +4,14 @@
 #include <algorithm>
 
 #include "db/queries/row_lookup.hpp"
-#include "db/sqlite/digest.hpp"
 #include "db/sqlite/statement.hpp"
 #include "db/sqlite/timestamp.hpp"
+#include "tuner/util/hash_text.hpp"
 
 namespace pgtune::db {
 
 bool save_foreign_table(Database& database, const ForeignTableRow& row) {
-  Digest digest;
-  digest.add(row.table_json);
-  const std::string text = digest.text();
+  const std::string text = hash_text(row.table_json + '\0');
   Transaction transaction(database, TransactionKind::kWrite);
   if (find_row(database, "SELECT id FROM foreign_tables WHERE digest = ?1", text)) return false;
   // Never earlier than the last, even if the clock was set back: merged files sort tables by this time.

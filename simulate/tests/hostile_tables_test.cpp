@@ -48,7 +48,7 @@ TEST_F(HostileTables, TextsAndNumbersAreSurvived) {
     if (column.type == "REAL") values = {0.0, std::numeric_limits<double>::infinity()};
     for (const HostileValue& value : values) {
       spoil(column, value);
-      expect_survived(users(), column.text());
+      expect_survived(in_turn(users()), column.text());
     }
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `pgtune import` and `pgtune export t4|kernel_tuner` as a user calls them.
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "tests/tool/cli_fixture.hpp"
@@ -57,8 +56,7 @@ TEST_F(TableCommandTest, ARecordingsProblemBecomesACacheOfKernelTuner) {
   ASSERT_EQ(exported.exit_code, 0) << exported.err;
   ASSERT_FALSE(files_in("out").empty());
   for (const std::string& file : files_in("out")) {
-    std::ifstream in(file);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const std::string text = text_of(file);
     EXPECT_TRUE(text.ends_with("}\n}")) << "as Kernel Tuner looks for it";
     const json cache = json::parse(text);
     EXPECT_EQ(cache.at("device_name"), "NVIDIA H200");

@@ -3,11 +3,9 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -15,38 +13,16 @@
 
 #include "db/queries/queries.hpp"
 #include "db/upkeep/dump.hpp"
+#include "tests/support/scratch_folder.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::db::testing {
 
-/// A folder of its own, gone at the end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = ::testing::TempDir() + "/pgtune_db_XXXXXX";
-    const char* made = ::mkdtemp(name.data());
-    EXPECT_NE(made, nullptr);
-    path_ = name;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+using support::ScratchFolder;
 
- private:
-  std::filesystem::path path_;
-};
-
-inline std::string contents(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+inline std::string contents(const std::filesystem::path& path) { return read_file(path).value_or(""); }
 
 /// Everything a database holds, as text.
 inline std::string dumped(const Database& database) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <vector>
 
 #include "db/database.hpp"
@@ -221,30 +222,19 @@ TEST(OpenRefuses, AFileWhereAFolderIsNeeded) {
   EXPECT_THAT(open_error(folder / "file/pgtune.db", OpenMode::kReadWriteCreate), HasSubstr("cannot create folder"));
 }
 
-TEST(OpenRefuses, AReadOnlyFileForWriting) {
-  const ScratchFolder folder;
-  const auto path = folder / "pgtune.db";
-  make_database(path, "SELECT 1");
-  fs::permissions(path, fs::perms{0444});
-  fs::permissions(folder.path(), fs::perms{0777});
-  const Unprivileged user;
-  if (!user.sees(path)) {
-    GTEST_SKIP() << "this user cannot give up its rights on " << path;
+TEST(OpenRefuses, AReadOnlyFileOrFolderForWriting) {
+  for (const auto& [file, around, words] : {std::tuple{0444U, 0777U, "chmod"}, std::tuple{0666U, 0555U, "folder "}}) {
+    const ScratchFolder folder;
+    const auto path = folder / "pgtune.db";
+    make_database(path, "SELECT 1");
+    fs::permissions(path, fs::perms{file});
+    fs::permissions(folder.path(), fs::perms{around});
+    const Unprivileged user;
+    if (!user.sees(path)) {
+      GTEST_SKIP() << "this user cannot give up its rights on " << path;
+    }
+    EXPECT_THAT(open_error(path, OpenMode::kReadWriteCreate), AllOf(HasSubstr("is read-only"), HasSubstr(words)));
   }
-  EXPECT_THAT(open_error(path, OpenMode::kReadWriteCreate), AllOf(HasSubstr("is read-only"), HasSubstr("chmod")));
-}
-
-TEST(OpenRefuses, AReadOnlyFolderForWriting) {
-  const ScratchFolder folder;
-  const auto path = folder / "pgtune.db";
-  make_database(path, "SELECT 1");
-  fs::permissions(path, fs::perms{0666});
-  fs::permissions(folder.path(), fs::perms{0555});
-  const Unprivileged user;
-  if (!user.sees(path)) {
-    GTEST_SKIP() << "this user cannot give up its rights on " << path;
-  }
-  EXPECT_THAT(open_error(path, OpenMode::kReadWriteCreate), AllOf(HasSubstr("folder "), HasSubstr("is read-only")));
 }
 
 TEST(OpenRefuses, AFolderWhereNobodyCanMakeFiles) {

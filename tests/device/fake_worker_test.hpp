@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/scratch_folder.hpp"
 #include "tuner/device/device.hpp"
 
 namespace pgtune::device {
@@ -25,18 +26,12 @@ struct LoggedRequest {
 class FakeWorkerTest : public testing::Test {
  protected:
   FakeWorkerTest() {
-    const auto* const test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(testing::TempDir()) / (std::string("pgtune_") + test->test_suite_name() + "_" +
-                                                           test->name() + "_" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_);
     ::setenv("PGTUNE_FAKE_LOG", (folder_ / "log").c_str(), 1);
     ::unsetenv("PGTUNE_FAKE");
   }
   ~FakeWorkerTest() override {
     ::unsetenv("PGTUNE_FAKE");
     ::unsetenv("PGTUNE_FAKE_LOG");
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
   }
 
   static std::string worker_path() { return PGTUNE_FAKE_WORKER; }
@@ -74,7 +69,8 @@ class FakeWorkerTest : public testing::Test {
     return {id, {variant(tile), {}, {}}, 0};
   }
 
-  std::filesystem::path folder_;
+  const support::ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
 };
 
 inline std::size_t open_descriptors() {

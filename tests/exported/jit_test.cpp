@@ -7,21 +7,15 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "tests/exported/sample_export.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::tool::test {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
-
-std::string bytes_of(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 std::vector<fs::path> files_below(const fs::path& folder) {
   std::vector<fs::path> out;
@@ -69,9 +63,9 @@ TEST_F(ExportJit, CompilesTheWorkersKernelsAndKeepsThem) {
   ASSERT_EQ(cached().size(), 2U);
   // Bit for bit what the worker compiled, with a checksum behind it.
   std::vector<std::string> own;
-  for (const fs::path& path : files_below(folder_->path() / "worker")) own.push_back(bytes_of(path));
+  for (const fs::path& path : files_below(folder_->path() / "worker")) own.push_back(read_file(path).value());
   for (const fs::path& path : cached()) {
-    std::string bytes = bytes_of(path);
+    std::string bytes = read_file(path).value();
     bytes.resize(bytes.size() - 8);
     EXPECT_NE(std::find(own.begin(), own.end(), bytes), own.end()) << path;
   }
@@ -85,13 +79,13 @@ TEST_F(ExportJit, CompilesTheWorkersKernelsAndKeepsThem) {
 TEST_F(ExportJit, WhatWasCutOffOrSpoiltIsCompiledAgain) {
   ASSERT_EQ(run(nvrtc_, "cache"), kWorks);
   const fs::path one = cached().front();
-  const std::string sound = bytes_of(one);
+  const std::string sound = read_file(one).value();
   std::string spoilt = sound;
   spoilt[100] = static_cast<char>(spoilt[100] + 1);
   for (const std::string& bytes : {spoilt, sound.substr(0, sound.size() / 2)}) {
     std::ofstream(one, std::ios::binary) << bytes;
     EXPECT_EQ(run(nvrtc_, "cache"), kWorks);
-    EXPECT_EQ(bytes_of(one), sound);
+    EXPECT_EQ(read_file(one), sound);
   }
 }
 

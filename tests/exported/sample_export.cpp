@@ -2,7 +2,6 @@
 #include "tests/exported/sample_export.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -276,20 +275,12 @@ std::string shared_cache() {
   return folder.path().string();
 }
 
-ExportFolder::ExportFolder(const std::string& header) {
-  std::string name = (std::filesystem::temp_directory_path() / "exported-XXXXXX").string();
-  path_ = ::mkdtemp(name.data());
-  write("best_gemm.hpp", header);
-}
-
-ExportFolder::~ExportFolder() { std::filesystem::remove_all(path_); }
-
 void ExportFolder::write(const std::string& name, const std::string& text) const {
-  std::ofstream(path_ / name, std::ios::binary) << text;
+  std::ofstream(*this / name, std::ios::binary) << text;
 }
 
 int ExportFolder::run(const std::string& command, std::string* output) const {
-  FILE* const pipe = popen(fmt::format("cd '{}' && ({}) 2>&1", path_.string(), command).c_str(), "r");
+  FILE* const pipe = popen(fmt::format("cd '{}' && ({}) 2>&1", path().string(), command).c_str(), "r");
   if (pipe == nullptr) return -1;
   std::string text;
   std::array<char, 65536> chunk{};

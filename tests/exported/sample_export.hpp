@@ -2,10 +2,10 @@
 // A callable header of everything the shipped recordings hold, with images that are no kernels: for host code alone.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "tests/support/scratch_folder.hpp"
 #include "tool/pgtune/export/callable_header.hpp"
 #include "tuner/space/plan.hpp"
 
@@ -42,22 +42,14 @@ void add_sample(CallableHeader& content, const space::TemplateDefinition& defini
 [[nodiscard]] CallableHeader sample_header(const std::string& name_space);
 
 /// A folder with the header as best_gemm.hpp, gone with the object.
-class ExportFolder {
+class ExportFolder : public support::ScratchFolder {
  public:
-  explicit ExportFolder(const std::string& header);
-  ExportFolder(const ExportFolder&) = delete;
-  ExportFolder& operator=(const ExportFolder&) = delete;
-  ~ExportFolder();
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  explicit ExportFolder(const std::string& header) { write("best_gemm.hpp", header); }
   void write(const std::string& name, const std::string& text) const;
   /// `command` run in the folder by the shell: its exit code, and what it printed.
   int run(const std::string& command, std::string* output = nullptr) const;
   /// `<compiler> -I... <sources> -o <name>`, warnings as errors; true where it compiled.
   [[nodiscard]] bool compile(const std::string& compiler, const std::string& sources, const std::string& name) const;
-
- private:
-  std::filesystem::path path_;
 };
 
 /// An XDG_CACHE_HOME for all tests of the process, so that each kernel is compiled once: $PGTUNE_TEST_CUBINS where it

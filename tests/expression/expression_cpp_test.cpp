@@ -3,17 +3,17 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <random>
 #include <sstream>
 
+#include "tests/support/scratch_folder.hpp"
 #include "tuner/expression/expression.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::space {
 namespace {
@@ -105,19 +105,14 @@ std::string program_of(const std::vector<CppCase>& cases) {
 
 /// What the program prints when compiled as C++17 with all warnings as errors and every undefined behaviour trapped.
 std::string output_of(const std::string& program) {
-  const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / ("expression_cpp_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
+  const support::ScratchFolder folder;
   std::ofstream(folder / "program.cpp") << program;
   const std::string command = fmt::format(
       "cd '{}' && c++ -std=c++17 -O0 -Wall -Wextra -Wpedantic -Werror -fsanitize=undefined "
       "-fsanitize-undefined-trap-on-error -I'{}' program.cpp -o program && ./program > out",
-      folder.string(), PGTUNE_SOURCE_DIR);
-  EXPECT_EQ(std::system(command.c_str()), 0) << folder;
-  std::stringstream out;
-  out << std::ifstream(folder / "out").rdbuf();
-  std::filesystem::remove_all(folder);
-  return out.str();
+      folder.path().string(), PGTUNE_SOURCE_DIR);
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  return read_file(folder / "out").value_or("");
 }
 
 TEST(ExpressionCpp, ComputesWhatTheInterpreterDoes) {

@@ -120,7 +120,7 @@ class ExportedDevice {
 
   int ordinal_;
   cublasLtHandle_t cublas_ = nullptr;
-  const tool::ScratchFolder folder_;
+  const tool::ScratchFolder folder_ = tool::ScratchFolder::make().value();
   const Builder builder_{CubinCache::open(folder_.path()).value(), find_toolkit().value()};
   DeviceInfo info_;
   Driver driver_;

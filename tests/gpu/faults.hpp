@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "tests/gpu/test_folder.hpp"
+#include "tuner/device/worker_device.hpp"
 #include "tuner/model/outcome.hpp"
 #include "tuner/template/template_definition.hpp"
 
@@ -80,6 +82,15 @@ inline constexpr std::array kFaults{
   return space::load_template(faulty_template_path(), [](const std::string& name) -> Result<std::string> {
     return fail(ErrorKind::kUsage, "the template includes nothing, not " + name);
   });
+}
+
+/// The real worker on the first GPU, which compiles into `folder`.
+[[nodiscard]] inline Result<std::unique_ptr<device::WorkerDevice>> open_worker(
+    const TestFolder& folder, device::WorkerDevice::Options options = {}) {
+  options.worker_path = PGTUNE_WORKER_PATH;
+  options.compile = std::make_shared<device::CompileService>(
+      device::CompilePool::Options{.worker_path = PGTUNE_WORKER_PATH, .cache_dir = folder.path().string()});
+  return device::WorkerDevice::open(options);
 }
 
 [[nodiscard]] inline Variant faulty_variant(std::string_view fault, std::int64_t rows = 4) {

@@ -11,9 +11,7 @@
 #include <map>
 
 #include "tests/gpu/faults.hpp"
-#include "tests/gpu/test_folder.hpp"
 #include "tests/gpu/with_operation.hpp"
-#include "tuner/device/worker_device.hpp"
 #include "tuner/session/pipeline/search_state.hpp"
 #include "tuner/space/plan.hpp"
 
@@ -34,11 +32,7 @@ class FaultsDevice : public testing::Test {
     auto loaded = load_faulty_template();
     ASSERT_TRUE(loaded) << loaded.error().text();
     definition_ = std::move(*loaded);
-    device::WorkerDevice::Options options;
-    options.worker_path = PGTUNE_WORKER_PATH;
-    options.compile = std::make_shared<device::CompileService>(
-        device::CompilePool::Options{.worker_path = PGTUNE_WORKER_PATH, .cache_dir = folder_.path().string()});
-    auto opened = device::WorkerDevice::open(options);
+    auto opened = open_worker(folder_);
     if (!opened) GTEST_SKIP() << "needs a GPU: " << opened.error().text();
     device_ = std::move(*opened);
     const char* const shape = std::getenv("PGTUNE_FAULTS_SHAPE");

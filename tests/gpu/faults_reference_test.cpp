@@ -5,8 +5,7 @@
 
 #include <chrono>
 
-#include "tests/gpu/test_folder.hpp"
-#include "tuner/device/worker_device.hpp"
+#include "tests/gpu/faults.hpp"
 #include "tuner/operation/operation_definition.hpp"
 
 namespace pgtune::gpu {
@@ -20,11 +19,8 @@ class FaultyReference : public testing::Test {
  protected:
   void SetUp() override {
     device::WorkerDevice::Options options;
-    options.worker_path = PGTUNE_WORKER_PATH;
     options.prepare_timeout = std::chrono::seconds(10);
-    options.compile = std::make_shared<device::CompileService>(
-        device::CompilePool::Options{.worker_path = PGTUNE_WORKER_PATH, .cache_dir = folder_.path().string()});
-    auto opened = device::WorkerDevice::open(options);
+    auto opened = open_worker(folder_, options);
     if (!opened) GTEST_SKIP() << "needs a GPU: " << opened.error().text();
     device_ = std::move(*opened);
   }

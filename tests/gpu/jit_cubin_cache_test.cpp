@@ -11,6 +11,7 @@
 
 #include "tests/gpu/test_folder.hpp"
 #include "tuner/gpu/jit/cubin_cache.hpp"
+#include "tuner/util/hash_text.hpp"
 #include "tuner/util/own_files.hpp"
 
 namespace pgtune::gpu {
@@ -125,7 +126,7 @@ TEST(CubinCache, DescribesTheKeyBesideTheCubin) {
   const auto stored = cache->store(key, "cubin", sample_build());
   const auto sidecar = nlohmann::json::parse(*read_file(fs::path(stored->cubin_path).replace_extension(".json")));
   EXPECT_EQ(sidecar.at("fields").at(1), nlohmann::json({"option", "-DBM=128"}));
-  EXPECT_EQ(sidecar.at("fields").at(2).at(1), "11 bytes, xxh3 " + content_hash("source text"));
+  EXPECT_EQ(sidecar.at("fields").at(2).at(1), "11 bytes, xxh3 " + hash_text("source text"));
 }
 
 class DamagedEntry : public testing::Test {

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "tests/gpu/measure_device_fixture.hpp"
+#include "tests/gpu/template_cases.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 
@@ -23,10 +24,7 @@ class Dtypes : public MeasureOnDevice {
     MeasureOnDevice::SetUp();
     if (measurer_ == nullptr) return;
     if (measurer_->info().arch_number() < 89) GTEST_SKIP() << "needs a GPU of compute capability 8.9 for e4m3 and e5m2";
-    auto loaded = space::load_template(PGTUNE_SOURCE_DIR "/tests/templates/any_type.json",
-                                       [](const std::string& name) -> Result<std::string> {
-                                         return fail(ErrorKind::kUsage, "no shipped header " + name);
-                                       });
+    auto loaded = space::load_template(PGTUNE_SOURCE_DIR "/tests/templates/any_type.json", shipped_header);
     ASSERT_TRUE(loaded) << loaded.error().text();
     definition_ = std::move(*loaded);
   }

@@ -4,30 +4,22 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "tuner/gpu/baseline/baseline_operands.hpp"
 #include "tuner/gpu/jit/nvrtc.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::gpu {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 TEST(MeasureKernels, CompileForEveryArchitecture) {
   const fs::path folder = PGTUNE_SOURCE_DIR "/tuner/gpu/measure/check";
-  TemplateSource source{"kernels.cu", text_of(folder / "kernels.cu"), {}};
+  TemplateSource source{"kernels.cu", read_file(folder / "kernels.cu").value(), {}};
   for (const auto& header : fs::directory_iterator(folder / "kernels"))
-    source.headers.push_back({fs::relative(header.path(), folder).string(), text_of(header.path())});
+    source.headers.push_back({fs::relative(header.path(), folder).string(), read_file(header.path()).value()});
   for (const char* architecture : {"sm_80", "sm_90a", "sm_100a", "sm_120a"}) {
     auto program = NvrtcProgram::create(source);
     ASSERT_TRUE(program) << program.error().text();

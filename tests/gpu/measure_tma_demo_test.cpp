@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/gpu/measure_device_fixture.hpp"
+#include "tests/gpu/template_cases.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 
@@ -15,10 +16,7 @@ class TmaDemo : public MeasureOnDevice {
     MeasureOnDevice::SetUp();
     if (measurer_ == nullptr) return;
     if (measurer_->info().arch_number() != 90) GTEST_SKIP() << "needs a GPU of compute capability 9.0";
-    auto loaded = space::load_template(PGTUNE_SOURCE_DIR "/tests/templates/tma_demo.json",
-                                       [](const std::string& name) -> Result<std::string> {
-                                         return fail(ErrorKind::kUsage, "no shipped header " + name);
-                                       });
+    auto loaded = space::load_template(PGTUNE_SOURCE_DIR "/tests/templates/tma_demo.json", shipped_header);
     ASSERT_TRUE(loaded) << loaded.error().text();
     definition_ = std::move(*loaded);
   }

@@ -10,9 +10,10 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
-#include <sstream>
 
 #include "tuner/template/template_source.hpp"
+#include "tuner/util/hash_text.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::testing {
 namespace {
@@ -25,12 +26,6 @@ void write(const fs::path& path, const std::string& text) {
   std::ofstream(path) << text;
 }
 
-std::string text_of(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
 /// The headers that a source may include besides its own.
 const std::string& emulation() {
   static const std::string all = [] {
@@ -41,7 +36,7 @@ const std::string& emulation() {
     }
     std::sort(paths.begin(), paths.end());
     std::string text = __VERSION__;
-    for (const fs::path& path : paths) text += path.string() + '\n' + text_of(path);
+    for (const fs::path& path : paths) text += path.string() + '\n' + read_file(path).value();
     return text;
   }();
   return all;
@@ -55,7 +50,7 @@ bool compile(const fs::path& folder, const std::string& options, const std::stri
       "-I{3}/tuner/gpu/measure/check/kernels {4}/kernels.cpp -o {4}/kernels.so 2>{4}/log",
       PGTUNE_HOST_COMPILER, options, PGTUNE_EMULATED_GPU, PGTUNE_SOURCE_DIR, folder.string());
   if (std::system(command.c_str()) == 0) return true;  // NOLINT(concurrency-mt-unsafe)
-  ADD_FAILURE() << name << " does not compile for the host:\n" << text_of(folder / "log");
+  ADD_FAILURE() << name << " does not compile for the host:\n" << read_file(folder / "log").value_or("");
   return false;
 }
 
@@ -77,7 +72,7 @@ EmulatedKernels::EmulatedKernels(const TemplateSource& source, const std::vector
   // By all that it is compiled from, for the next case and the next run.
   std::string inputs = emulation() + options + '\n' + text;
   for (const SourceFile& header : source.headers) inputs += header.name + '\n' + header.contents;
-  const fs::path library = fs::path(PGTUNE_EMULATED_GPU) / (space::hash_text(inputs) + ".so");
+  const fs::path library = fs::path(PGTUNE_EMULATED_GPU) / (hash_text(inputs) + ".so");
   if (!fs::exists(library)) {
     std::string name = PGTUNE_EMULATED_GPU "/XXXXXX";
     const fs::path folder = ::mkdtemp(name.data());

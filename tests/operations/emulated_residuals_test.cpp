@@ -4,14 +4,13 @@
 
 #include <bit>
 #include <filesystem>
-#include <fstream>
 #include <limits>
-#include <sstream>
 #include <string>
 
 #include "tests/operations/emulated_problem.hpp"
 #include "tuner/gpu/measure/check/tensors.hpp"
 #include "tuner/operation/operation_definition.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::testing {
 namespace {
@@ -21,9 +20,7 @@ class Residuals : public ::testing::Test {
   static Problem solve(const char* factor) {
     const auto path = std::filesystem::path(PGTUNE_SOURCE_DIR) / "examples/operations/lower_solve/lower_solve.json";
     const auto file = [&](const std::string& name) -> Result<std::string> {
-      std::ostringstream text;
-      text << std::ifstream(path.parent_path() / name).rdbuf();
-      return text.str();
+      return read_file(path.parent_path() / name).value_or("");
     };
     std::string document = file("lower_solve.json").value();
     document.replace(document.find("N + 2"), 5, factor);

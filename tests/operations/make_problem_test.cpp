@@ -312,7 +312,7 @@ TEST(OperationProblem, EachNumberFromElsewhereIsChecked) {
            {"too large", [](auto& p) { p.values.resize(1025); }},
            {"too large", [](auto& p) { p.scalars.resize(1025); }},
            {"too large", [](auto& p) { p.source.contents.resize((1 << 20) + 1); }},
-           {"too large", [](auto& p) { p.source.headers.resize(257); }},
+           {"too large", [](auto& p) { p.source.headers.resize(kMaxHeaders + 1); }},
            {"'a b' cannot be a buffer's name", [](auto& p) { p.buffers[0].name = "a b"; }},
            {"1 to 4 extents", [](auto& p) { p.buffers[0].extents = p.buffers[0].strides = {}; }},
            {"1 to 4 extents",

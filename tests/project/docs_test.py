@@ -211,7 +211,8 @@ def check_commands(source, program, worker, few):
             if words[0] == "simulate" and "--repeats" not in words:
                 words = [*words, "--repeats", "1"]
             # These fit a model, which few recordings make short.
-            place.program = few if words[0] in ("guess", "pipeline") else program
+            learns = words[0] in ("guess", "pipeline") or "model.txt" in words or any("1.." in word for word in words)
+            place.program = few if learns else program
             done = place.run(words)
             run += 1
             if done.returncode != 0:

@@ -23,17 +23,10 @@ std::vector<std::string> sorted(std::vector<std::string> keys) {
   return keys;
 }
 
-TEST_P(ByStrategy, AResumedSearchTriesWhatTheUninterruptedOneTried) {
-  TestSearch straight, search;
-  straight.options.strategy = search.options.strategy = GetParam();
-  straight.options.budget.trials = search.options.budget.trials = 25;
-  auto whole = straight.device();
-  const auto expected = straight.run(whole);
-  ASSERT_TRUE(expected && expected->answer);
-  EXPECT_EQ(expected->answer->strategy, GetParam());
-
+/// Stopped after 13 trials and resumed, the search tries what `whole` has.
+void expect_resumed(TestSearch& search, const FakeDevice& whole, std::size_t slots) {
   auto first = search.device();
-  first.slots = 2;
+  first.slots = slots;
   first.after_trial = [&] { search.stop = first.trials.size() == 13; };
   ASSERT_TRUE(search.run(first));
   search.stop = false;
@@ -42,6 +35,17 @@ TEST_P(ByStrategy, AResumedSearchTriesWhatTheUninterruptedOneTried) {
   std::vector<std::string> tried = first.trials;
   tried.insert(tried.end(), second.trials.begin(), second.trials.end());
   EXPECT_EQ(sorted(tried), sorted(whole.trials));
+}
+
+TEST_P(ByStrategy, AResumedSearchTriesWhatTheUninterruptedOneTried) {
+  TestSearch straight, search;
+  straight.options.strategy = search.options.strategy = GetParam();
+  straight.options.budget.trials = search.options.budget.trials = 25;
+  auto whole = straight.device();
+  const auto expected = straight.run(whole);
+  ASSERT_TRUE(expected && expected->answer);
+  EXPECT_EQ(expected->answer->strategy, GetParam());
+  expect_resumed(search, whole, 2);
 }
 
 // Nothing is in flight when the last of the builds that are ready is left out, and the strategy has waited for it.
@@ -99,16 +103,7 @@ TEST(TaughtModel, AResumedSearchTriesWhatTheUninterruptedOneTried) {
   auto other = untaught.device();
   ASSERT_TRUE(untaught.run(other));
   EXPECT_NE(sorted(other.trials), sorted(whole.trials)) << "what was taught decides something";
-
-  auto first = search.device();
-  first.after_trial = [&] { search.stop = first.trials.size() == 13; };
-  ASSERT_TRUE(search.run(first));
-  search.stop = false;
-  auto second = search.device();
-  ASSERT_TRUE(search.run(second));
-  std::vector<std::string> tried = first.trials;
-  tried.insert(tried.end(), second.trials.begin(), second.trials.end());
-  EXPECT_EQ(sorted(tried), sorted(whole.trials));
+  expect_resumed(search, whole, whole.slots);
 }
 
 TEST(TaughtModel, OfTheWholeGridBeginsWithThePreset) {

@@ -2,11 +2,11 @@
 // What a template may make the compiler read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/scratch_folder.hpp"
 #include "tests/template/sample_template.hpp"
 #include "tuner/template/template_source.hpp"
 
@@ -63,18 +63,15 @@ TEST(TemplateSource, TheSourceIsARelativeCudaFile) {
 class TemplateLinks : public ::testing::Test {
  protected:
   TemplateLinks() {
-    std::string name = (fs::path(::testing::TempDir()) / "pgtune_links_XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
     fs::create_directories(folder_ / "mine" / "device");
     write("mine/t.json", testing::sample_json().dump());
     write("secret.cuh", "// secret\n");
   }
-  ~TemplateLinks() override { fs::remove_all(folder_); }
 
   void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
   Result<TemplateDefinition> load() { return load_template(folder_ / "mine" / "t.json", {}); }
 
-  fs::path folder_;
+  const support::ScratchFolder folder_;
 };
 
 TEST_F(TemplateLinks, AHeaderThatLinksOutOfTheFolderIsRefused) {

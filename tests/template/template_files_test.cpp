@@ -2,11 +2,11 @@
 // Templates on disk.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/scratch_folder.hpp"
 #include "tests/template/sample_template.hpp"
 
 namespace pgtune::space {
@@ -17,16 +17,12 @@ using ::testing::HasSubstr;
 class TemplateFiles : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* const info = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ =
-        std::filesystem::path(::testing::TempDir()) / ("pgtune_space_" + std::to_string(getpid()) + "_" + info->name());
     std::filesystem::create_directories(folder_ / "configs");
     std::filesystem::create_directories(folder_ / "templates/device");
     write("configs/sample.json", testing::sample_json().dump());
     write("templates/sample.cu", "#include \"device/x.cuh\"\n");
     write("templates/device/x.cuh", "// on disk\n");
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name, std::ios::binary) << text;
@@ -35,7 +31,7 @@ class TemplateFiles : public ::testing::Test {
     return load_template(folder_ / "configs/sample.json", testing::reader({{"device/x.cuh", "// shipped\n"}}));
   }
 
-  std::filesystem::path folder_;
+  const support::ScratchFolder folder_;
 };
 
 TEST_F(TemplateFiles, LoadsRelativeToTheJson) {

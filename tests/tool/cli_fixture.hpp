@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -16,7 +15,9 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/scratch_folder.hpp"
 #include "tests/tool/process.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::tool::test {
 
@@ -46,23 +47,16 @@ inline constexpr const char* kFakeProfiler = PGTUNE_SOURCE_DIR "/tests/tool/fake
 class CliTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(::testing::TempDir()) /
-              ("pgtune-" + std::string(info->test_suite_name()) + "-" + info->name() + "-" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder_);
+    std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));  // nobody reads it, too
     write("tiny.cu", "extern \"C\" __global__ void tiny(const float*, const float*, float*, int, float) {}\n");
     write("tiny.json", kTinyTemplate);
     // Searches of few variants need no model, whose fit takes seconds.
     configure(R"({"strategy": "guided"})");
-    launch_.environment = {{"HOME", folder_.string()},
+    launch_.environment = {{"HOME", folder_.path().string()},
                            {"PATH", "/usr/bin:/bin"},
                            {"PGTUNE_WORKER", PGTUNE_FAKE_WORKER},
-                           {"PGTUNE_LOCK_DIR", folder_.string()},
+                           {"PGTUNE_LOCK_DIR", folder_.path().string()},
                            {"PGTUNE_FAKE_LOG", path("requests.log")}};
-  }
-  void TearDown() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
   }
 
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
@@ -77,11 +71,7 @@ class CliTest : public ::testing::Test {
     std::filesystem::permissions(path(name), std::filesystem::perms::owner_all);
   }
   [[nodiscard]] std::string read(const std::string& name) const { return text_of(path(name)); }
-  [[nodiscard]] static std::string text_of(const std::string& file) {
-    std::ostringstream text;
-    text << std::ifstream(file).rdbuf();
-    return text.str();
-  }
+  [[nodiscard]] static std::string text_of(const std::string& file) { return read_file(file).value_or(""); }
 
   /// Polls until `ready`; the limit only ends a test that is broken.
   static void await(const std::function<bool()>& ready) {
@@ -122,7 +112,7 @@ class CliTest : public ::testing::Test {
   Launch launch_;
 
  private:
-  std::filesystem::path folder_;
+  const support::ScratchFolder folder_;
 };
 
 }  // namespace pgtune::tool::test

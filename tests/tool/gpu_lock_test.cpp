@@ -10,6 +10,8 @@
 #include <csignal>
 #include <fstream>
 
+#include "tests/support/scratch_folder.hpp"
+
 namespace pgtune::tool {
 namespace {
 
@@ -22,13 +24,11 @@ constexpr uid_t kNobody = 65534;
 
 class GpuLockTest : public testing::Test {
  protected:
-  GpuLockTest() : folder_(fs::path(testing::TempDir()) / ("pgtune-lock-" + std::to_string(::getpid()))) {
-    fs::create_directories(folder_);
-    fs::permissions(folder_, fs::perms::all | fs::perms::sticky_bit);  // as /tmp
-  }
-  ~GpuLockTest() override { fs::remove_all(folder_); }
+  GpuLockTest() { fs::permissions(folder_.path(), fs::perms::all | fs::perms::sticky_bit); }  // as /tmp
 
-  [[nodiscard]] Taken take(const std::string& uuid = kUuid) const { return GpuLock::take(folder_, uuid).value(); }
+  [[nodiscard]] Taken take(const std::string& uuid = kUuid) const {
+    return GpuLock::take(folder_.path(), uuid).value();
+  }
   static bool is_free(const Taken& taken) { return std::holds_alternative<GpuLock>(taken); }
   static std::optional<pid_t> holder(const Taken& taken) { return std::get<GpuLock::Holder>(taken).pid; }
   [[nodiscard]] fs::path file() const { return folder_ / "pgtune-GPU-1111.lock"; }
@@ -41,7 +41,7 @@ class GpuLockTest : public testing::Test {
     if (child == 0) {
       if (user != ::getuid() && ::setuid(user) != 0) ::_exit(1);
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // after setuid(), which forgets it
-      const auto lock = GpuLock::take(folder_, kUuid);
+      const auto lock = GpuLock::take(folder_.path(), kUuid);
       const char answer = lock && is_free(*lock) ? 'y' : 'n';
       [[maybe_unused]] const auto written = ::write(ready[1], &answer, 1);
       for (;;) ::pause();
@@ -58,7 +58,7 @@ class GpuLockTest : public testing::Test {
     ::waitpid(child, nullptr, 0);
   }
 
-  fs::path folder_;
+  const support::ScratchFolder folder_;
 };
 
 TEST_F(GpuLockTest, IsHeldByOneAndNamesIt) {
@@ -101,7 +101,7 @@ TEST_F(GpuLockTest, WhatTheFileSaysIsOnlyAHint) {
 
 TEST_F(GpuLockTest, ALinkInItsPlaceIsRefused) {
   fs::create_symlink(folder_ / "elsewhere", file());
-  const auto taken = GpuLock::take(folder_, kUuid);
+  const auto taken = GpuLock::take(folder_.path(), kUuid);
   ASSERT_FALSE(taken);
   EXPECT_THAT(taken.error().text(), HasSubstr("PGTUNE_LOCK_DIR"));
   EXPECT_FALSE(fs::exists(folder_ / "elsewhere"));

@@ -21,7 +21,9 @@
 namespace pgtune::tool::test {
 namespace {
 
-constexpr std::size_t kTurns = 4;  ///< commands of so many, one meets a text
+/// Of so many commands one meets a text. No divisor in common with the 8 or 19 commands that follow each other: so
+/// each comes up in time.
+constexpr std::size_t kTurns = 5;
 
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;

@@ -58,7 +58,7 @@ class HostileDatabase : public CliTest {
   [[nodiscard]] std::vector<std::vector<std::string>> searchers() const;
   /// Some of both, which compute with all that is read.
   [[nodiscard]] std::vector<std::vector<std::string>> users() const;
-  /// Every fourth of the commands, counted on from call to call: all of them with everything take minutes, which
+  /// Every fifth of the commands, counted on from call to call: all of them with everything take minutes, which
   /// scripts/release-check has (PGTUNE_TEST_WHOLE).
   [[nodiscard]] std::vector<std::vector<std::string>> in_turn(const std::vector<std::vector<std::string>>& commands);
   void begin_turns(std::size_t first) { turn_ = first; }

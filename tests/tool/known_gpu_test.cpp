@@ -2,11 +2,11 @@
 #include "tool/pgtune/measuring/device_choice.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 
 #include "db/queries/queries.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -16,8 +16,6 @@ namespace fs = std::filesystem;
 class KnownGpuTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::path(::testing::TempDir()) / ("pgtune-known-" + std::string(info->name()) + std::to_string(getpid()));
     add_gpu("0000:04:00.0", "GPU-11112222-3333-4444-5555-666677778888");
     std::ofstream(folder_ / "version")
         << "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\n"
@@ -31,7 +29,6 @@ class KnownGpuTest : public ::testing::Test {
     db::SessionRow session;
     (void)db::begin_session(database_, device, {"0.1.0", "Linux"}, problem, {"tiny", "00"}, session);
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   void add_gpu(const std::string& bus, const std::string& uuid) const {
     fs::create_directories(folder_ / "gpus" / bus);
@@ -40,7 +37,7 @@ class KnownGpuTest : public ::testing::Test {
   }
   [[nodiscard]] std::optional<DeviceInfo> find(const std::string& option) const {
     return known_gpu(
-        database_, option, [](const char*) { return std::optional<std::string>(); }, folder_, limits());
+        database_, option, [](const char*) { return std::optional<std::string>(); }, folder_.path(), limits());
   }
   [[nodiscard]] ReadLimits limits() const {
     return [this](const std::string& uuid) {
@@ -49,7 +46,7 @@ class KnownGpuTest : public ::testing::Test {
     };
   }
 
-  fs::path folder_;
+  const support::ScratchFolder folder_;
   Result<device::GpuLimits> limits_ = device::GpuLimits{700, false};
   db::Database database_ = db::Database::open_memory();
 };
@@ -80,7 +77,7 @@ TEST_F(KnownGpuTest, AnotherDriverOrNoneIsInDoubt) {
 
 TEST_F(KnownGpuTest, VisibleDevicesAreLeftToCuda) {
   const auto environment = [](const char*) { return std::optional<std::string>("0"); };
-  EXPECT_FALSE(known_gpu(database_, "auto", environment, folder_, limits()));
+  EXPECT_FALSE(known_gpu(database_, "auto", environment, folder_.path(), limits()));
 }
 
 TEST_F(KnownGpuTest, HasThePowerLimitOfToday) {

@@ -4,12 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "tests/support/scratch_folder.hpp"
 #include "tool/pgtune/counters/metrics.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -113,19 +114,15 @@ TEST(ParseProfile, OtherComplaintsAreQuoted) {
 class Profile : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (std::filesystem::path(::testing::TempDir()) / "pgtune_profile_XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
     request_.command = {"/bin/echo", "said"};
     request_.patience = std::chrono::seconds(30);
     request_.on_line = [this](const std::string& line) { heard_ += line + ";"; };
     std::ofstream(folder_ / "table") << kTable;
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
   /// A profiler with $log, $metrics, and $version where only that is asked for.
   Result<std::vector<KernelCounters>> run(const std::string& script) {
     const auto program = folder_ / "ncu";
-    std::ofstream(program) << "#!/bin/sh\ncd '" << folder_.string() << "'\n"
+    std::ofstream(program) << "#!/bin/sh\ncd '" << folder_.path().string() << "'\n"
                            << "[ \"$1\" = --version ] && { echo 'Version 2025.3.1.0 (build 1) (public)'; exit; }\n"
                            << "all=\"$*\"; while [ $# -gt 0 ]; do case $1 in --log-file) log=$2;; --metrics) "
                               "metrics=$2;; esac; shift; done\n"
@@ -134,7 +131,7 @@ class Profile : public ::testing::Test {
     return profile(program, request_, stop_);
   }
 
-  std::filesystem::path folder_;
+  const support::ScratchFolder folder_;
   ProfileRequest request_;
   std::atomic<bool> stop_ = false;
   std::string heard_;
@@ -173,8 +170,7 @@ TEST_F(Profile, AsksAgainWithoutWhatAGpuDoesNotHave) {
 TEST_F(Profile, AsksOnlyOnceMore) {
   const auto kernels = run("echo again >> count; echo \"==ERROR== no ${metrics%%,*}\" > \"$log\"; exit 1\n");
   ASSERT_FALSE(kernels);
-  std::ifstream count(folder_ / "count");
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(count), {}), "again\nagain\n");
+  EXPECT_EQ(read_file(folder_ / "count"), "again\nagain\n");
 }
 
 TEST_F(Profile, EndsWhenItIsStopped) {

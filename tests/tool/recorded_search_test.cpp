@@ -78,7 +78,10 @@ TEST_F(RecordedSearchTest, ItIsStoredOnceAndMarkedEverywhere) {
   EXPECT_EQ(pgtune({"report", "--source", "recorded"}).exit_code, 0);
   EXPECT_EQ(pgtune({"db", "check"}).exit_code, 0);
   EXPECT_EQ(json::parse(pgtune({"db", "info", "--json"}).out).at("rows").at("sessions"), 1);
-  EXPECT_EQ(pgtune({"db", "prune", "--recorded"}).exit_code, 0);
+  const Finished pruned = pgtune({"db", "prune", "--recorded"});
+  EXPECT_EQ(pruned.exit_code, 0) << pruned.err;
+  EXPECT_THAT(pruned.out, HasSubstr(" with tiny: recorded on another"));
+  expect_80_columns(pruned.out);
   EXPECT_EQ(json::parse(pgtune({"db", "info", "--json"}).out).at("rows").at("sessions"), 0);
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 
+#include "tests/support/scratch_folder.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 
 namespace pgtune::tool {
@@ -35,11 +36,11 @@ TEST(ShapeLists, OfTheSuitesNameEachProblemOnce) {
 }
 
 TEST(ShapeLists, MayBeginWithAByteOrderMark) {
-  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "pgtune_marked_shapes.txt";
+  const support::ScratchFolder folder;
+  const std::filesystem::path file = folder / "marked.txt";
   std::ofstream(file) << "\xef\xbb\xbf"
                          "64x64x64\r\n128x64x32\r\n";
   EXPECT_EQ(parse_shape_list(read_shape_list(file.string()), "marked").size(), 2U);
-  std::filesystem::remove(file);
 }
 
 TEST(ShapeLists, MayHoldRangesOfM) {

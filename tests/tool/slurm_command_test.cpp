@@ -54,6 +54,8 @@ TEST_F(SlurmTest, ADryRunNeedsNoScript) {
   const Finished planned = pgtune(words, {"--dry-run"});
   EXPECT_EQ(planned.exit_code, 0) << planned.err;
   EXPECT_THAT(planned.err, AllOf(HasSubstr(" in 2 tasks"), Not(HasSubstr("would write"))));
+  EXPECT_THAT(planned.out, AllOf(HasSubstr("task 0: about "), HasSubstr("\ntask 1: about "),
+                                 HasSubstr("\n  256x256x256 f32 nn\n"), HasSubstr("\n  512x512x512 f32 nt batch 2\n")));
   const Finished written = pgtune(words);
   EXPECT_EQ(written.exit_code, 2);
   EXPECT_THAT(written.err, HasSubstr("--output is required"));

@@ -13,6 +13,7 @@
 #include <map>
 #include <vector>
 
+#include "tests/support/scratch_folder.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/paths.hpp"
@@ -68,7 +69,8 @@ TEST(Color, OptionBeatsEnvironmentBeatsTerminal) {
 }
 
 TEST(TerminalOutput, ResultsAndNotesInOneFileKeepTheirOrder) {
-  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / fmt::format("both-{}", getpid());
+  const support::ScratchFolder folder;
+  const std::filesystem::path path = folder / "both";
   std::fflush(nullptr);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -86,7 +88,6 @@ TEST(TerminalOutput, ResultsAndNotesInOneFileKeepTheirOrder) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(read_file(path), "a result\na note\nanother\npgtune: a message\n");
-  std::filesystem::remove(path);
 }
 
 TEST(LiveLineText, ElidesTheMiddle) {
@@ -279,7 +280,7 @@ TEST(PathsTest, FollowXdgAndOverrides) {
 
 TEST(PathsTest, TheWorkerIsBesideTheProgramElseInLibexec) {
   namespace fs = std::filesystem;
-  const fs::path prefix = fs::path(::testing::TempDir()) / ("a prefix " + std::to_string(::getpid()));
+  const support::ScratchFolder prefix("a prefix ");
   const fs::path program = prefix / "bin" / "pgtune", installed = prefix / "libexec" / "pgtune" / "pgtune-worker";
   const auto put = [](const fs::path& file) {
     fs::create_directories(file.parent_path());
@@ -291,7 +292,6 @@ TEST(PathsTest, TheWorkerIsBesideTheProgramElseInLibexec) {
   EXPECT_EQ(worker(), installed);
   put(prefix / "bin" / "pgtune-worker");
   EXPECT_EQ(worker(), prefix / "bin" / "pgtune-worker");
-  fs::remove_all(prefix);
 }
 
 TEST(ExitCodes, OfTwoPartsTheWorseEndIsTheWhole) {

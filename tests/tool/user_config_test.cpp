@@ -3,10 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 
+#include "tests/support/scratch_folder.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 
 namespace pgtune::tool {
@@ -17,14 +17,6 @@ using ::testing::HasSubstr;
 
 class UserConfigTest : public ::testing::Test {
  protected:
-  UserConfigTest()
-      : file_(std::filesystem::path(::testing::TempDir()) / ("pgtune-config-" + std::to_string(::getpid()) + ".json")) {
-  }
-  ~UserConfigTest() override {
-    std::error_code ignored;
-    std::filesystem::remove(file_, ignored);
-  }
-
   [[nodiscard]] UserConfig load(const std::string& text) const {
     std::ofstream(file_) << text;
     return UserConfig::load(file_, [](const char* name) -> std::optional<std::string> {
@@ -43,7 +35,8 @@ class UserConfigTest : public ::testing::Test {
     return "no error";
   }
 
-  const std::filesystem::path file_;
+  const support::ScratchFolder folder_;
+  const std::filesystem::path file_ = folder_ / "config.json";
 };
 
 TEST_F(UserConfigTest, MissingFileIsEmpty) {
@@ -112,7 +105,7 @@ TEST_F(UserConfigTest, HugeAndDeeplyNestedFilesAreRefused) {
 
 TEST_F(UserConfigTest, AFileThatCannotBeReadIsNoEmptyConfiguration) {
   try {
-    static_cast<void>(UserConfig::load(::testing::TempDir(), process_environment));  // a folder
+    static_cast<void>(UserConfig::load(folder_.path(), process_environment));
     FAIL() << "no error";
   } catch (const CommandError& problem) {
     EXPECT_EQ(problem.kind(), ErrorKind::kEnvironment);

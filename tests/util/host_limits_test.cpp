@@ -7,6 +7,8 @@
 
 #include <fstream>
 
+#include "tests/support/scratch_folder.hpp"
+
 namespace pgtune {
 namespace {
 
@@ -14,11 +16,10 @@ namespace fs = std::filesystem;
 
 class HostMemoryTest : public testing::Test {
  protected:
-  HostMemoryTest() : root_(fs::path(testing::TempDir()) / ("pgtune-memory-" + std::to_string(::getpid()))) {
+  HostMemoryTest() {
     write("proc/meminfo", "MemTotal:       32000 kB\nMemFree:         1000 kB\nMemAvailable:   20000 kB\n");
     write("proc/self/cgroup", "12:memory:/old\n0::/batch/job\n");
   }
-  ~HostMemoryTest() override { fs::remove_all(root_); }
   void write(const std::string& name, const std::string& text) const {
     fs::create_directories((root_ / name).parent_path());
     std::ofstream(root_ / name) << text;
@@ -27,7 +28,7 @@ class HostMemoryTest : public testing::Test {
     return available_memory_bytes(root_ / "proc", root_ / "cgroup");
   }
 
-  fs::path root_;
+  const support::ScratchFolder root_;
 };
 
 TEST_F(HostMemoryTest, WithoutALimitWhatTheKernelCallsAvailable) {

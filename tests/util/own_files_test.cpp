@@ -2,7 +2,6 @@
 #include "tuner/util/own_files.hpp"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +10,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/support/scratch_folder.hpp"
+
 namespace pgtune {
 namespace {
 
@@ -18,13 +19,8 @@ namespace fs = std::filesystem;
 
 class OwnFiles : public ::testing::Test {
  protected:
-  OwnFiles() {
-    std::string name = (fs::path(::testing::TempDir()) / "pgtune_own_XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~OwnFiles() override { fs::remove_all(folder_); }
-  [[nodiscard]] std::ptrdiff_t entries() const { return std::distance(fs::directory_iterator(folder_), {}); }
-  fs::path folder_;
+  [[nodiscard]] std::ptrdiff_t entries() const { return std::distance(fs::directory_iterator(folder_.path()), {}); }
+  const support::ScratchFolder folder_;
 };
 
 TEST_F(OwnFiles, AreWrittenWholeOrNotAtAll) {
@@ -59,7 +55,7 @@ TEST_F(OwnFiles, AreReadUpToALimit) {
   std::ofstream(folder_ / "file") << "12345";
   EXPECT_EQ(read_own_file(folder_ / "file", 5), "12345");
   EXPECT_EQ(read_own_file(folder_ / "file", 4), std::nullopt);
-  EXPECT_EQ(read_own_file(folder_, 5000), std::nullopt);
+  EXPECT_EQ(read_own_file(folder_.path(), 5000), std::nullopt);
   EXPECT_EQ(read_own_file(folder_ / "gone", 5), std::nullopt);
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(read_own_file(folder_ / "pipe", 5), std::nullopt);

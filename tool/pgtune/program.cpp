@@ -108,7 +108,8 @@ std::string unknown_word_message(const CLI::App& app, const std::string& word) {
 
 std::string usage_message(const CLI::App& root, const CLI::ParseError& error) {
   const CLI::App& app = innermost(root);
-  const std::vector<std::string> extras = root.remaining(true);
+  std::vector<std::string> extras = root.remaining(true);
+  std::erase(extras, "--");  // what ends the options is no unknown one
   std::string cause;
   if (!extras.empty()) {
     cause = unknown_word_message(app, extras.front());

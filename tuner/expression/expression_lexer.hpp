@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cuts an expression's text into tokens. Private to tuner/space.
+// Cuts an expression's text into tokens. Private to this room.
 #pragma once
 
 #include <cstddef>

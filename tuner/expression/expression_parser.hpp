@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Precedence climbing from tokens to postfix instructions. Private to tuner/space.
+// Precedence climbing from tokens to postfix instructions. Private to this room.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an Expression compiles to: postfix instructions for a small stack machine. Private to tuner/space.
+// What an Expression compiles to: postfix instructions for a small stack machine. Private to this room.
 #pragma once
 
 #include <cstddef>

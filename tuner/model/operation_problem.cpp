@@ -42,7 +42,7 @@ constexpr EnumNames<CountKind, 5> kCounts{{{CountKind::kSum, "sum"},
                                            {CountKind::kIncreases, "increases"},
                                            {CountKind::kMax, "max"}}};
 
-constexpr std::size_t kMaxPasses = 16, kMaxCases = 16, kMaxArguments = 64, kMaxNames = 1024, kMaxHeaders = 256;
+constexpr std::size_t kMaxPasses = 16, kMaxCases = 16, kMaxArguments = 64, kMaxNames = 1024;
 constexpr std::size_t kMaxSource = std::size_t{1} << 20;
 constexpr std::int64_t kMaxAlignment = 256;
 /// No buffer of a problem that fits a GPU comes near it, and sums of sixteen of them stay inside 64 bits.

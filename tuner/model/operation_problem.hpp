@@ -98,6 +98,9 @@ struct DeclaredBuffer {
   std::string first_index;             ///< what messages call the first one: "batch"; empty: they have all indices
   std::string padding;                 ///< what messages call what lies between its elements
 
+  [[nodiscard]] bool is_output() const { return role == BufferRole::kOut || role == BufferRole::kInOut; }
+  [[nodiscard]] bool is_input() const { return role == BufferRole::kIn || role == BufferRole::kInOut; }
+
   friend bool operator==(const DeclaredBuffer&, const DeclaredBuffer&) = default;
 };
 
@@ -123,8 +126,6 @@ struct OperationBuffer : DeclaredBuffer {
   }
   [[nodiscard]] const std::string& title() const { return called.empty() ? name : called; }
   [[nodiscard]] std::string type_text() const;  ///< "bf16", "pointers to bf16"
-  [[nodiscard]] bool is_output() const { return role == BufferRole::kOut || role == BufferRole::kInOut; }
-  [[nodiscard]] bool is_input() const { return role == BufferRole::kIn || role == BufferRole::kInOut; }
   /// It has data that launches leave as they are.
   [[nodiscard]] bool is_left_alone() const { return role == BufferRole::kIn && !absent; }
 

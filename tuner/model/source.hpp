@@ -2,6 +2,7 @@
 // What NVRTC is given: a template's text and the macros that make one variant of it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct SourceFile {
   PGTUNE_FIELDS(name, contents)
   friend bool operator==(const SourceFile&, const SourceFile&) = default;
 };
+
+inline constexpr std::size_t kMaxHeaders = 900;  ///< of one source
 
 /// A template's text: the same for every variant, so it is shared.
 struct TemplateSource {

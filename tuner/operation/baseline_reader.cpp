@@ -1,33 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Reads an operation's baselines. check_library_product() later checks whether the buffers make a product, once sizes
 // are given; loading a template shows whether it has the variant.
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "tuner/operation/operation_reader.hpp"
 
 namespace pgtune::operation {
 namespace {
 
 std::int64_t buffer_named(const JsonCursor& cursor, const OperationDefinition& definition, BufferRole role) {
-  std::vector<std::string_view> words;
-  for (const BufferSpec& buffer : definition.buffers) {
-    if (buffer.role == role) words.push_back(buffer.name);
-  }
-  const std::string name = cursor.choice(words);
-  const auto found = std::find_if(definition.buffers.begin(), definition.buffers.end(),
-                                  [&](const BufferSpec& buffer) { return buffer.name == name; });
-  return found == definition.buffers.end() ? 0 : found - definition.buffers.begin();
+  const auto found = buffer_at(cursor, definition, [&](const BufferSpec& buffer) { return buffer.role == role; });
+  return static_cast<std::int64_t>(found.value_or(0));
 }
 
 LibraryProduct read_product(const JsonCursor& cursor, const OperationDefinition& definition) {
   cursor.expect_fields({"library", "a", "b", "d", "scale_a", "scale_b", "offsets", "rows"});
   LibraryProduct out;
-  std::vector<std::string_view> libraries;
-  for (const auto& [library, word] : enum_table(BaselineLibrary{})) libraries.push_back(word);
-  const std::string library = cursor.required("library").choice(libraries);
-  out.library = enumerator_of<BaselineLibrary>(library).value_or(out.library);
+  out.library = cursor.required("library").choice_of<BaselineLibrary>();
   out.a = buffer_named(cursor.required("a"), definition, BufferRole::kIn);
   out.b = buffer_named(cursor.required("b"), definition, BufferRole::kIn);
   out.d = buffer_named(cursor.required("d"), definition, BufferRole::kOut);

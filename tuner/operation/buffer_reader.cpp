@@ -36,43 +36,37 @@ class Reader {
       if (definition_.buffers[i].name == out.name) name.problem(fmt::format("there are two buffers '{}'", out.name));
     }
     read_type(cursor.required("type"), out);
-    out.role = enumerator_of<BufferRole>(cursor.required("role").choice(words_of<BufferRole>())).value_or(out.role);
+    out.role = cursor.required("role").choice_of<BufferRole>();
     out.extents = read_expressions(cursor.required("extents"), names_, 1, kMaxBufferRank);
     if (const auto strides = cursor.optional("strides"))
       out.strides = read_expressions(*strides, names_, out.extents.size(), out.extents.size());
-    if (const auto align = cursor.optional("align")) {
-      out.alignment = align->integer();
-      if (out.alignment < 1 || out.alignment > 256 || !std::has_single_bit(static_cast<std::uint64_t>(out.alignment)))
-        align->problem("an alignment is a power of two up to 256, in bytes");
-    }
-    const bool is_input = out.role == BufferRole::kIn || out.role == BufferRole::kInOut;
+    if (const auto align = cursor.optional("align")) out.alignment = read_alignment(*align);
     if (const auto fill = cursor.optional("fill")) {
-      if (!is_input) fill->problem("only inputs are filled: others hold a poison when a kernel is launched");
+      if (!out.is_input()) fill->problem("only inputs are filled: others hold a poison when a kernel is launched");
       read_fill(*fill, out);
     }
-    const bool is_output = out.role == BufferRole::kOut || out.role == BufferRole::kInOut;
     if (const auto error = cursor.optional("error")) {
-      if (!is_output) error->problem("only outputs are compared with the reference");
+      if (!out.is_output()) error->problem("only outputs are compared with the reference");
       out.error = read_error(*error, names_, definition_);
-    } else if (is_output) {
+    } else if (out.is_output()) {
       cursor.problem("an output says by \"error\" how far from the reference it may be");
     }
     read_presence(cursor, out);
     if (const auto room = cursor.optional("room")) out.room = names_.read(*room, Reach::kProblem);
     if (const auto stream = cursor.optional("stream")) {
       out.stream = stream->integer();
-      if (!is_input) stream->problem("only inputs are filled");
+      if (!out.is_input()) stream->problem("only inputs are filled");
       if (*out.stream < 0 || *out.stream >= kFillStreams)
         stream->problem(fmt::format("there are the streams 0 to {}", kFillStreams - 1));
     }
     if (const auto called = cursor.optional("called")) out.called = called->string();
     if (const auto padding = cursor.optional("padding")) {
       out.padding = padding->string();
-      if (!is_output) padding->problem("it is of outputs, which have padding that launches leave alone");
+      if (!out.is_output()) padding->problem("it is of outputs, which have padding that launches leave alone");
     }
     if (const auto first = cursor.optional("first_index")) {
       out.first_index = first->string();
-      if (!is_output || out.extents.size() < 2) first->problem("it is of outputs with two indices or more");
+      if (!out.is_output() || out.extents.size() < 2) first->problem("it is of outputs with two indices or more");
     }
     return out;
   }
@@ -81,13 +75,10 @@ class Reader {
     cursor.expect_fields({"name", "fills"});
     CaseSpec out;
     out.name = cursor.required("name").string();
-    std::vector<std::string_view> words;
-    for (const BufferSpec& buffer : definition_.buffers) {
-      if (buffer.role == BufferRole::kIn && !buffer.pointers) words.push_back(buffer.name);
-    }
+    const auto may_be = [](const BufferSpec& buffer) { return buffer.role == BufferRole::kIn && !buffer.pointers; };
     for (const JsonCursor& element : cursor.required("fills").elements(1, kMaxBuffers)) {
       element.expect_fields({"buffer", "fill"});
-      const auto place = place_of(definition_, element.required("buffer").choice(words));
+      const auto place = buffer_at(element.required("buffer"), definition_, may_be);
       if (!place) continue;
       CaseSpec::Fill fill{*place, definition_.buffers[*place]};
       fill.filled.kernel.reset();
@@ -103,13 +94,13 @@ class Reader {
   /// A linked buffer must be an argument of the kernel that fills the other buffer.
   void check_links() const {
     for (const Link& link : linked_) {
-      const auto with = std::find_if(definition_.buffers.begin(), definition_.buffers.end(),
-                                     [&](const BufferSpec& candidate) { return candidate.name == link.with; });
+      const auto place = place_of(definition_, link.with);
+      const BufferSpec* const with = place ? &definition_.buffers[*place] : nullptr;
       const auto writes = [&](const ReferenceArgumentSpec& argument) {
         return argument.kind == ReferenceArgumentKind::kBuffer &&
                definition_.buffers[argument.buffer].name == link.buffer;
       };
-      if (with == definition_.buffers.end() || !with->kernel ||
+      if (with == nullptr || !with->kernel ||
           std::none_of(with->kernel->arguments.begin(), with->kernel->arguments.end(), writes))
         link.cursor.problem(
             fmt::format("'{}' is no buffer that a kernel fills which is given '{}' too", link.with, link.buffer));
@@ -134,11 +125,9 @@ class Reader {
     }
     if (!instead) return;
     if (!when) instead->problem("it belongs to \"when\"");
-    std::vector<std::string_view> words;
-    for (const BufferSpec& candidate : definition_.buffers) {
-      if (candidate.name != out.name && !candidate.pointers) words.push_back(candidate.name);
-    }
-    out.instead = place_of(definition_, instead->choice(words));
+    out.instead = buffer_at(*instead, definition_, [&](const BufferSpec& candidate) {
+      return candidate.name != out.name && !candidate.pointers;
+    });
   }
 
   /// "data", or an object of one field: {"normal": [mean, deviation]}, {"uniform": [low, high]}, {"constant": x},
@@ -193,6 +182,13 @@ class Reader {
 };
 
 }  // namespace
+
+std::int64_t read_alignment(const JsonCursor& cursor) {
+  const std::int64_t alignment = cursor.integer();
+  if (alignment < 1 || alignment > 256 || !std::has_single_bit(static_cast<std::uint64_t>(alignment)))
+    cursor.problem("an alignment is a power of two up to 256, in bytes");
+  return alignment;
+}
 
 void read_buffers(const JsonCursor& root, KnownNames& names, OperationDefinition& definition) {
   Reader reader(names, definition);

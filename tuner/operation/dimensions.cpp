@@ -7,18 +7,15 @@
 #include <algorithm>
 #include <charconv>
 
-#include "tuner/template/template_parser.hpp"
 #include "tuner/util/identifier.hpp"
 #include "tuner/util/suggestion.hpp"
 
 namespace pgtune::operation {
 namespace {
 
-using space::kMaxEntries;
 using space::KnownNames;
 using space::NameKind;
 
-constexpr std::int64_t kSchema = 1;
 constexpr std::size_t kMaxDimensions = 32;
 
 std::vector<std::string> names_of(const std::vector<Dimension>& dimensions) {
@@ -40,33 +37,6 @@ void Names::set_dtype(Dtype dtype, std::optional<ElementType> output) {
 std::optional<std::int64_t> Names::value(std::string_view name) const {
   const auto found = values_.find(std::string(name));
   return found == values_.end() ? std::nullopt : std::optional(found->second);
-}
-
-void check_schema(const JsonCursor& root) {
-  const JsonCursor schema = root.required("schema");
-  if (const std::int64_t version = schema.integer(); version != kSchema)
-    schema.problem(fmt::format("this pgtune reads schema {}, not {}{}", kSchema, version,
-                               version > kSchema ? "; use a newer pgtune" : ""));
-}
-
-std::vector<Dtype> read_dtypes(const JsonCursor& root, bool of_products) {
-  std::vector<Dtype> out;
-  for (const JsonCursor& element : root.optional_elements("dtypes", kMaxEntries)) {
-    const auto dtype = parse_dtype(element.string());
-    if (!dtype) {
-      element.problem(dtype.error());
-    } else if (!of_products && to_string(type_of_a(*dtype)) != to_string(*dtype)) {
-      element.problem(
-          fmt::format("'{}' is no type of elements; dtypes here are those of buffers, such "
-                      "as f32, f16 and bf16",
-                      to_string(*dtype)));
-    } else if (std::find(out.begin(), out.end(), *dtype) != out.end()) {
-      element.problem(fmt::format("the dtype '{}' appears twice", to_string(*dtype)));
-    } else {
-      out.push_back(*dtype);
-    }
-  }
-  return out;
 }
 
 std::vector<Dimension> read_dimensions(const JsonCursor& root, KnownNames& names) {

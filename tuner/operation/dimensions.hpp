@@ -38,13 +38,9 @@ class Names : public space::Scope {
   std::unordered_map<std::string, std::int64_t> values_;
 };
 
-// Readers of the fields "schema", "dtypes" and "dimensions"; the cursor's JsonProblems collects problems.
-void check_schema(const JsonCursor& root);
-/// Dtypes in which A and B have the same type, which is the type of elements. `of_products`: any dtype, as a product's
-/// factors and result may differ in type.
-[[nodiscard]] std::vector<Dtype> read_dtypes(const JsonCursor& root, bool of_products = false);
-/// The names that expressions may use if there are such dtypes.
+/// The names that expressions may use if there are such dtypes. `of_products`: of products' factors and results.
 [[nodiscard]] space::KnownNames names_with(const std::vector<Dtype>& dtypes, bool of_products = false);
+/// The field "dimensions"; the cursor's JsonProblems collects problems.
 [[nodiscard]] std::vector<Dimension> read_dimensions(const JsonCursor& root, space::KnownNames& names);
 
 /// Parses "M=4096,N=8192". Errors (usage): the text is no such list.

@@ -81,7 +81,7 @@ ErrorSpec read_error(const JsonCursor& cursor, const space::KnownNames& names, c
   cursor.expect_fields({"rule", "ulps", "float32_ulps", "terms", "arithmetic", "block", "relative", "absolute",
                         "further", "activation", "factor"});
   ErrorSpec out;
-  out.rule = enumerator_of<ErrorRule>(cursor.required("rule").choice(words_of<ErrorRule>())).value_or(out.rule);
+  out.rule = cursor.required("rule").choice_of<ErrorRule>();
   const auto number = [&](const char* field, ErrorRule rule, double& target) {
     const auto given = cursor.optional(field);
     if (!given) return;

@@ -49,7 +49,7 @@ OperationDefinition read_definition(const JsonCursor& root, std::string_view res
   root.expect_fields({"schema",    "name",    "description", "dtypes",    "dimensions", "derived",   "require",
                       "scalars",   "buffers", "pointers",    "reference", "lesser",     "null_test", "cases",
                       "baselines", "counts",  "flops",       "bytes",     "unit",       "templates"});
-  check_schema(root);
+  space::check_schema(root);
   const JsonCursor name = root.required("name");
   out.name = name.string();
   if (!is_identifier(out.name) || (out.name == kGemmName && out.name != reserved))
@@ -59,7 +59,7 @@ OperationDefinition read_definition(const JsonCursor& root, std::string_view res
                     out.name));
   if (const auto description = root.optional("description")) out.description = description->string();
   out.of_products = speaks_of_products(root);
-  out.dtypes = read_dtypes(root, out.of_products);
+  out.dtypes = space::read_dtypes(root.optional_elements("dtypes", kMaxEntries), out.of_products);
   KnownNames names = names_with(out.dtypes, out.of_products);
   out.dimensions = read_dimensions(root, names);
   announce_counts(root, names);

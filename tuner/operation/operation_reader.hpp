@@ -10,9 +10,12 @@
 
 #include "tuner/operation/operation_definition.hpp"
 #include "tuner/template/known_names.hpp"
+#include "tuner/template/template_parser.hpp"
 #include "tuner/util/json_cursor.hpp"
 
 namespace pgtune::operation {
+
+using space::read_expressions;
 
 /// The header that an operation's source includes to load and store elements; every worker contains it.
 inline constexpr std::string_view kOperationHeader = "operation.cuh";
@@ -20,21 +23,23 @@ inline constexpr std::string_view kOperationHeader = "operation.cuh";
 /// The word for the problem's own type or arithmetic.
 inline constexpr std::string_view kDtypeWord = "dtype";
 
-/// The words of an enumeration, for JsonCursor::choice().
-template <NamedEnum Enum>
-[[nodiscard]] std::vector<std::string_view> words_of() {
-  std::vector<std::string_view> out;
-  for (const auto& [value, word] : enum_table(Enum{})) out.push_back(word);
-  return out;
-}
-
 /// The templates' name for the alignment of a buffer's rows: "ALIGN_X".
 [[nodiscard]] inline std::string alignment_name(const std::string& buffer) { return "ALIGN_" + buffer; }
 
 /// The buffer's index; nothing if the name is no buffer's, which JsonCursor::choice() has reported.
 [[nodiscard]] std::optional<std::size_t> place_of(const OperationDefinition& definition, std::string_view name);
-[[nodiscard]] std::vector<Expression> read_expressions(const JsonCursor& cursor, const space::KnownNames& names,
-                                                       std::size_t least, std::size_t most);
+/// The buffer that `cursor` names, which must be one of those for which `may_be` holds; a problem otherwise.
+template <typename Predicate>
+[[nodiscard]] std::optional<std::size_t> buffer_at(const JsonCursor& cursor, const OperationDefinition& definition,
+                                                   Predicate may_be) {
+  std::vector<std::string_view> words;
+  for (const BufferSpec& buffer : definition.buffers) {
+    if (may_be(buffer)) words.push_back(buffer.name);
+  }
+  return place_of(definition, cursor.choice(words));
+}
+/// Bytes: a power of two up to 256.
+[[nodiscard]] std::int64_t read_alignment(const JsonCursor& cursor);
 /// Reads a kernel of the reference, or one that fills buffers. `definition` must have its buffers' names.
 [[nodiscard]] ReferenceKernelSpec read_kernel(const JsonCursor& cursor, const space::KnownNames& names,
                                               const OperationDefinition& definition, bool is_fill);

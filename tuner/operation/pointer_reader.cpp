@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "tuner/operation/operation_reader.hpp"
 #include "tuner/util/identifier.hpp"
@@ -27,19 +26,6 @@ std::vector<JsonCursor> elements_of(const JsonCursor& root, const OperationDefin
   return elements;
 }
 
-/// The buffer that `cursor` names; nothing after reporting a problem.
-std::optional<std::size_t> target(const JsonCursor& cursor, const OperationDefinition& definition) {
-  std::vector<std::string_view> words;
-  for (const BufferSpec& buffer : definition.buffers) {
-    if (!buffer.pointers) words.push_back(buffer.name);
-  }
-  const std::string name = cursor.choice(words);
-  const auto found = std::find_if(definition.buffers.begin(), definition.buffers.end(),
-                                  [&](const BufferSpec& buffer) { return !buffer.pointers && buffer.name == name; });
-  if (found == definition.buffers.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - definition.buffers.begin());
-}
-
 void check_name(const JsonCursor& cursor, std::size_t index, const OperationDefinition& definition) {
   const std::string& name = definition.buffers[index].name;
   if (!is_identifier(name)) cursor.problem(fmt::format("'{}' cannot be the name of pointers", name));
@@ -55,7 +41,8 @@ BufferSpec read_array(const JsonCursor& cursor, const KnownNames& names, const O
   cursor.expect_fields({"name", "buffer", "count", "offset", "align"});
   PointerSpec pointers = *out.pointers;
   out.extents.push_back(names.read(cursor.required("count"), Reach::kProblem));
-  if (const auto found = target(cursor.required("buffer"), definition)) {
+  const auto has_elements = [](const BufferSpec& buffer) { return !buffer.pointers; };
+  if (const auto found = buffer_at(cursor.required("buffer"), definition, has_elements)) {
     pointers.buffer = *found;
     out.type = definition.buffers[*found].type;
     out.part = definition.buffers[*found].part;
@@ -64,12 +51,7 @@ BufferSpec read_array(const JsonCursor& cursor, const KnownNames& names, const O
   KnownNames with_index = names;
   with_index.add(kPointerIndex, NameKind::kValue, offset);
   pointers.offset = with_index.read(offset, Reach::kProblem);
-  if (const auto align = cursor.optional("align")) {
-    pointers.alignment = align->integer();
-    if (pointers.alignment < 1 || pointers.alignment > 256 ||
-        !std::has_single_bit(static_cast<std::uint64_t>(pointers.alignment)))
-      align->problem("an alignment is a power of two up to 256, in bytes");
-  }
+  if (const auto align = cursor.optional("align")) pointers.alignment = read_alignment(*align);
   out.pointers = std::move(pointers);
   return out;
 }

@@ -18,12 +18,8 @@ constexpr std::size_t kMaxKernels = 16, kMaxArguments = 64;
 
 /// The index of the named buffer or output.
 std::size_t buffer_named(const JsonCursor& cursor, const OperationDefinition& definition, bool is_output) {
-  std::vector<std::string_view> words;
-  for (const BufferSpec& candidate : definition.buffers) {
-    const bool output = candidate.role == BufferRole::kOut || candidate.role == BufferRole::kInOut;
-    if (!is_output || output) words.push_back(candidate.name);
-  }
-  return place_of(definition, cursor.choice(words)).value_or(0);
+  const auto may_be = [&](const BufferSpec& buffer) { return !is_output || buffer.is_output(); };
+  return buffer_at(cursor, definition, may_be).value_or(0);
 }
 
 ReferenceArgumentSpec read_argument(const JsonCursor& cursor, const KnownNames& names,
@@ -104,13 +100,6 @@ std::optional<std::size_t> place_of(const OperationDefinition& definition, std::
   return static_cast<std::size_t>(found - definition.buffers.begin());
 }
 
-std::vector<Expression> read_expressions(const JsonCursor& cursor, const KnownNames& names, std::size_t least,
-                                         std::size_t most) {
-  std::vector<Expression> out;
-  for (const JsonCursor& element : cursor.elements(least, most)) out.push_back(names.read(element, Reach::kProblem));
-  return out;
-}
-
 ReferenceKernelSpec read_kernel(const JsonCursor& cursor, const KnownNames& names,
                                 const OperationDefinition& definition, bool is_fill) {
   cursor.expect_fields({"symbol", "grid", "block", "arguments"});
@@ -135,7 +124,7 @@ void read_reference(const JsonCursor& root, const KnownNames& names, OperationDe
   }
   for (std::size_t i = 0; i < definition.buffers.size(); ++i) {
     const BufferSpec& buffer = definition.buffers[i];
-    if (buffer.role != BufferRole::kOut && buffer.role != BufferRole::kInOut) continue;
+    if (!buffer.is_output()) continue;
     const bool of_residual = buffer.error.rule == ErrorRule::kResidual;
     const auto written = [&](ReferenceArgumentKind kind, bool by_judge) {
       return std::any_of(definition.reference.begin(), definition.reference.end(), [&](const auto& kernel) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "tuner/expression/affine.hpp"
@@ -17,39 +16,24 @@ using space::KnownNames;
 using space::NameKind;
 using space::Reach;
 
-constexpr std::array kCountKinds{CountKind::kSum, CountKind::kAbove, CountKind::kNonzero, CountKind::kIncreases,
-                                 CountKind::kMax};
-
-/// The integer buffers that launches do not write: their content is known when a launch is timed.
-std::vector<std::string_view> countable(const OperationDefinition& definition) {
-  std::vector<std::string_view> out;
-  for (const BufferSpec& buffer : definition.buffers) {
-    if (buffer.role == BufferRole::kIn && !buffer.pointers && buffer.type && traits(*buffer.type).is_integer())
-      out.push_back(buffer.name);
-  }
-  return out;
+/// An integer buffer that launches do not write: its content is known when a launch is timed.
+bool is_countable(const BufferSpec& buffer) {
+  return buffer.role == BufferRole::kIn && !buffer.pointers && buffer.type && traits(*buffer.type).is_integer();
 }
 
 CountSpec read_count(const JsonCursor& cursor, const KnownNames& names, const OperationDefinition& definition) {
   cursor.expect_fields({"name", "count", "buffer", "bound", "expected"});
   CountSpec out;
   out.name = cursor.required("name").string();
-  std::vector<std::string_view> words;
-  for (const CountKind kind : kCountKinds) words.push_back(to_string(kind));
-  out.kind = enumerator_of<CountKind>(cursor.required("count").choice(words)).value_or(out.kind);
+  out.kind = cursor.required("count").choice_of<CountKind>();
   const JsonCursor of = cursor.required("buffer");
-  const std::vector<std::string_view> buffers = countable(definition);
-  if (buffers.empty()) {
+  if (std::none_of(definition.buffers.begin(), definition.buffers.end(), is_countable)) {
     of.problem("counts are of inputs of type int8 or int32 that launches leave alone, and this operation has none");
-  } else {
-    const std::string name = of.choice(buffers);
-    const auto found = std::find_if(definition.buffers.begin(), definition.buffers.end(),
-                                    [&](const BufferSpec& buffer) { return buffer.name == name; });
-    if (found != definition.buffers.end()) {
-      out.buffer = static_cast<std::size_t>(found - definition.buffers.begin());
-      if (out.kind == CountKind::kIncreases && found->extents.size() != 1)
-        of.problem(fmt::format("'{}' has several dimensions, so that no element of it follows another", name));
-    }
+  } else if (const auto found = buffer_at(of, definition, is_countable)) {
+    out.buffer = *found;
+    const BufferSpec& buffer = definition.buffers[*found];
+    if (out.kind == CountKind::kIncreases && buffer.extents.size() != 1)
+      of.problem(fmt::format("'{}' has several dimensions, so that no element of it follows another", buffer.name));
   }
   if (out.kind == CountKind::kAbove) {
     out.bound = names.read(cursor.required("bound"), Reach::kProblem);

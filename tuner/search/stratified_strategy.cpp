@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "tuner/search/fixed_order.hpp"
 #include "tuner/search/shuffle.hpp"
 #include "tuner/search/strategies.hpp"
 
@@ -26,40 +27,25 @@ int tile_class(const Variant& variant) {
 
 /// A stratum is the variants of one template with tile areas from one power of two to the next. Strata take turns until
 /// the smaller ones are used up; within each, all variants are equally likely.
-class StratifiedStrategy final : public Strategy {
- public:
-  StratifiedStrategy(const SearchSpace& space, std::uint64_t seed) {
-    std::map<std::pair<std::size_t, int>, std::vector<std::size_t>> members;
-    std::size_t index = 0;
-    for (std::size_t member = 0; member < space.template_sizes.size(); ++member) {
-      for (const std::size_t end = index + space.template_sizes[member]; index < end; ++index)
-        members[{member, tile_class(space.variants[index])}].push_back(index);
-    }
-    std::vector<std::vector<std::size_t>> strata;
-    for (const auto& [stratum, variants] : members) {
-      std::vector<std::size_t>& order = strata.emplace_back();
-      for (const std::size_t place : shuffled_indices(variants.size(), seed + strata.size()))
-        order.push_back(variants[place]);
-    }
-    for (std::size_t turn = 0; order_.size() < index; ++turn) {
-      for (const std::vector<std::size_t>& stratum : strata)
-        if (turn < stratum.size()) order_.push_back(stratum[turn]);
-    }
-  }
-
-  std::optional<std::size_t> next() override {
-    if (position_ == order_.size()) return std::nullopt;
-    return order_[position_++];
-  }
-  void report(std::size_t, const Observation&) override {}
-
- private:
-  std::vector<std::size_t> order_;
-  std::size_t position_ = 0;
-};
-
 Result<std::unique_ptr<Strategy>> make_stratified(const SearchSpace& space, std::uint64_t seed) {
-  return std::make_unique<StratifiedStrategy>(space, seed);
+  std::map<std::pair<std::size_t, int>, std::vector<std::size_t>> members;
+  std::size_t index = 0;
+  for (std::size_t member = 0; member < space.template_sizes.size(); ++member) {
+    for (const std::size_t end = index + space.template_sizes[member]; index < end; ++index)
+      members[{member, tile_class(space.variants[index])}].push_back(index);
+  }
+  std::vector<std::vector<std::size_t>> strata;
+  for (const auto& [stratum, variants] : members) {
+    std::vector<std::size_t>& shuffled = strata.emplace_back();
+    for (const std::size_t place : shuffled_indices(variants.size(), seed + strata.size()))
+      shuffled.push_back(variants[place]);
+  }
+  std::vector<std::size_t> order;
+  for (std::size_t turn = 0; order.size() < index; ++turn) {
+    for (const std::vector<std::size_t>& stratum : strata)
+      if (turn < stratum.size()) order.push_back(stratum[turn]);
+  }
+  return std::make_unique<FixedOrder>(std::move(order));
 }
 
 }  // namespace

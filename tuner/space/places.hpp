@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A template's names on one problem and device as places of compiled steps. Private to tuner/space.
+// A template's names on one problem and device as places of compiled steps. Private to this room.
 #pragma once
 
 #include <cstdint>

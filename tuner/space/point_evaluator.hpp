@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A template's derived values and values for one variant after another, compiled for a problem. Private to tuner/space.
+// A template's derived values and values for one variant after another, compiled for a problem. Private to this room.
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tuner/template/template_source.hpp"
+#include "tuner/util/hash_text.hpp"
 
 namespace pgtune::space {
 namespace {

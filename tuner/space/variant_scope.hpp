@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every name of one variant on one problem, for evaluating launch geometry and defines. Private to tuner/space.
+// Every name of one variant on one problem, for evaluating launch geometry and defines. Private to this room.
 #pragma once
 
 #include <string_view>

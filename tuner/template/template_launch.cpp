@@ -55,27 +55,26 @@ class LaunchReader {
     if (const auto when = cursor.optional("when")) map.when = names_.read(*when, Reach::kProblem);
     map.operand = elements_operand(cursor.required("operand"));
     // "operand" is no tensor type, so it parses to nothing: the problem's.
-    std::vector<std::string_view> types{"operand"};
-    for (const auto& [type, word] : enum_table(TensorType{})) types.push_back(word);
+    std::vector<std::string_view> types = words_of<TensorType>();
+    types.insert(types.begin(), "operand");
     map.type = enumerator_of<TensorType>(cursor.required("type").choice(types));
-    map.dims = expressions(cursor.required("dims"), 1, kMaxTensorRank);
+    map.dims = read_expressions(cursor.required("dims"), names_, 1, kMaxTensorRank);
     const std::size_t rank = std::max<std::size_t>(map.dims.size(), 1);
     // A map of one dimension has no strides.
     if (rank > 1 || cursor.optional("strides")) {
-      map.strides = expressions(cursor.required("strides"), rank - 1, rank - 1);
+      map.strides = read_expressions(cursor.required("strides"), names_, rank - 1, rank - 1);
     }
-    map.box = expressions(cursor.required("box"), rank, rank);
+    map.box = read_expressions(cursor.required("box"), names_, rank, rank);
     if (const auto swizzle = cursor.optional("swizzle")) {
       if (is_word_of_bytes(swizzle->string())) {
-        map.swizzle = enumerator_of<Swizzle>(swizzle->choice({"none", "32B", "64B", "128B"})).value_or(Swizzle::kNone);
+        map.swizzle = swizzle->choice_of<Swizzle>();
       } else {
         map.swizzle_bytes = names_.read(*swizzle, Reach::kProblem);
       }
     }
     if (const auto promotion = cursor.optional("l2_promotion")) {
       if (is_word_of_bytes(promotion->string())) {
-        map.l2_promotion =
-            enumerator_of<L2Promotion>(promotion->choice({"none", "64B", "128B", "256B"})).value_or(L2Promotion::kNone);
+        map.l2_promotion = promotion->choice_of<L2Promotion>();
       } else {
         map.l2_promotion_bytes = names_.read(*promotion, Reach::kProblem);
       }
@@ -96,9 +95,9 @@ class LaunchReader {
       if (!is_identifier(kernel.symbol)) module->problem("only a kernel with an extern \"C\" name has one");
       kernel.module = this->module(*module);
     }
-    kernel.grid = expressions(cursor.required("grid"), 1, 3);
-    kernel.block = expressions(cursor.required("block"), 1, 3);
-    if (const auto cluster = cursor.optional("cluster")) kernel.cluster = expressions(*cluster, 1, 3);
+    kernel.grid = read_expressions(cursor.required("grid"), names_, 1, 3);
+    kernel.block = read_expressions(cursor.required("block"), names_, 1, 3);
+    if (const auto cluster = cursor.optional("cluster")) kernel.cluster = read_expressions(*cluster, names_, 1, 3);
     if (const auto smem = cursor.optional("dynamic_smem")) {
       kernel.dynamic_smem_bytes = names_.read(*smem, Reach::kProblem);
     }
@@ -150,7 +149,7 @@ class LaunchReader {
     }
     for (TensorMapSpec& map : maps) {
       map.name = name;
-      map.box = expressions(cursor.required("box"), map.dims.size(), map.dims.size());
+      map.box = read_expressions(cursor.required("box"), names_, map.dims.size(), map.dims.size());
       definition_.tensor_maps.push_back(std::move(map));
     }
   }
@@ -197,13 +196,6 @@ class LaunchReader {
     return operand_of_buffer(static_cast<std::size_t>(found - operation_->buffers.begin()));
   }
 
-  [[nodiscard]] std::vector<Expression> expressions(const JsonCursor& cursor, std::size_t least,
-                                                    std::size_t most) const {
-    std::vector<Expression> out;
-    for (const JsonCursor& element : cursor.elements(least, most)) out.push_back(names_.read(element, Reach::kProblem));
-    return out;
-  }
-
   [[nodiscard]] ModuleSpec module(const JsonCursor& cursor) const {
     cursor.expect_fields({"header", "defines"});
     std::vector<std::string> known;
@@ -225,8 +217,7 @@ class LaunchReader {
     cursor.expect_fields({"operand", "access", "hit_ratio"});
     L2Window window;
     window.operand = operand(cursor.required("operand"));
-    window.access = enumerator_of<L2Access>(cursor.required("access").choice({"normal", "streaming", "persisting"}))
-                        .value_or(L2Access::kNormal);
+    window.access = cursor.required("access").choice_of<L2Access>();
     if (const auto ratio = cursor.optional("hit_ratio")) {
       window.hit_ratio = ratio->number();
       if (window.hit_ratio < 0 || window.hit_ratio > 1) ratio->problem("the hit ratio is a share from 0 to 1");

@@ -9,35 +9,13 @@
 #include <map>
 
 #include "tuner/template/template_source.hpp"
+#include "tuner/util/hash_text.hpp"
 #include "tuner/util/identifier.hpp"
 
 namespace pgtune::space {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
-
-void check_schema(const JsonCursor& root) {
-  const JsonCursor schema = root.required("schema");
-  if (const std::int64_t version = schema.integer(); version != kSchema) {
-    schema.problem(fmt::format("this pgtune reads schema {}, not {}{}", kSchema, version,
-                               version > kSchema ? "; use a newer pgtune" : ""));
-  }
-}
-
-std::vector<Dtype> read_dtypes(const JsonCursor& root) {
-  std::vector<Dtype> out;
-  for (const JsonCursor& element : root.required("dtypes").elements(1, kMaxEntries)) {
-    auto dtype = parse_dtype(element.string());
-    if (!dtype) {
-      element.problem(std::move(dtype.error()));
-    } else if (std::find(out.begin(), out.end(), *dtype) != out.end()) {
-      element.problem(fmt::format("the dtype '{}' appears twice", to_string(*dtype)));
-    } else {
-      out.push_back(*dtype);
-    }
-  }
-  return out;
-}
 
 std::vector<ElementType> read_outputs(const JsonCursor& root, const std::vector<Dtype>& dtypes) {
   std::vector<ElementType> out;
@@ -135,7 +113,7 @@ std::string read_operation(const JsonCursor& root, const OperationInterface* wan
 std::vector<Dtype> read_dtypes_of(const JsonCursor& root, const OperationInterface& operation) {
   const auto field = root.optional("dtypes");
   if (!field) return operation.dtypes;
-  std::vector<Dtype> out = read_dtypes(root);
+  std::vector<Dtype> out = read_dtypes(field->elements(1, kMaxEntries));
   for (const Dtype dtype : out) {
     if (std::find(operation.dtypes.begin(), operation.dtypes.end(), dtype) == operation.dtypes.end())
       field->problem(fmt::format("the operation '{}' has no dtype '{}'", operation.name, to_string(dtype)));
@@ -195,7 +173,7 @@ TemplateDefinition read_definition(const JsonCursor& root, const OperationInterf
   if (const auto description = root.optional("description")) out.description = description->string();
   out.operation = read_operation(root, operation);
   if (operation == nullptr) {
-    out.dtypes = read_dtypes(root);
+    out.dtypes = read_dtypes(root.required("dtypes").elements(1, kMaxEntries));
     out.outputs = read_outputs(root, out.dtypes);
     read_epilogues(root, out);
   } else {
@@ -265,6 +243,39 @@ Result<void> check_modules(const std::vector<KernelSpec>& kernels, const Templat
 }
 
 }  // namespace
+
+void check_schema(const JsonCursor& root) {
+  const JsonCursor schema = root.required("schema");
+  if (const std::int64_t version = schema.integer(); version != kSchema)
+    schema.problem(fmt::format("this pgtune reads schema {}, not {}{}", kSchema, version,
+                               version > kSchema ? "; use a newer pgtune" : ""));
+}
+
+std::vector<Dtype> read_dtypes(const std::vector<JsonCursor>& elements, bool of_products) {
+  std::vector<Dtype> out;
+  for (const JsonCursor& element : elements) {
+    auto dtype = parse_dtype(element.string());
+    if (!dtype) {
+      element.problem(std::move(dtype.error()));
+    } else if (!of_products && to_string(type_of_a(*dtype)) != to_string(*dtype)) {
+      element.problem(
+          fmt::format("'{}' is no type of elements; dtypes here are those of buffers, such as f32, f16 and bf16",
+                      to_string(*dtype)));
+    } else if (std::find(out.begin(), out.end(), *dtype) != out.end()) {
+      element.problem(fmt::format("the dtype '{}' appears twice", to_string(*dtype)));
+    } else {
+      out.push_back(*dtype);
+    }
+  }
+  return out;
+}
+
+std::vector<Expression> read_expressions(const JsonCursor& cursor, const KnownNames& names, std::size_t least,
+                                         std::size_t most) {
+  std::vector<Expression> out;
+  for (const JsonCursor& element : cursor.elements(least, most)) out.push_back(names.read(element, Reach::kProblem));
+  return out;
+}
 
 Result<TemplateDefinition> parse_template_with_fallback(std::string_view json_text, const std::string& origin,
                                                         const FileReader& read_file, const FileReader& shipped_headers,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parts of parse_template. Private to tuner/space.
+// Parts of parse_template, and what tuner/operation reads like templates do. Private to these two.
 #pragma once
 
 #include <string>
@@ -16,7 +16,15 @@ inline constexpr std::size_t kMaxParameters = 64;
 inline constexpr std::size_t kMaxValues = 4096;
 inline constexpr std::size_t kMaxEntries = 1024;  ///< of any other list
 
-/// The cursor's JsonProblems collects problems; the result is valid only if there are none.
+// The cursor's JsonProblems collects problems; the result is valid only if there are none.
+
+/// The field "schema".
+void check_schema(const JsonCursor& root);
+/// Each dtype once. Unless `of_products`, A and B must have the same type in it, which is the type of elements; a
+/// product's factors and result may differ in type.
+[[nodiscard]] std::vector<Dtype> read_dtypes(const std::vector<JsonCursor>& elements, bool of_products = true);
+[[nodiscard]] std::vector<Expression> read_expressions(const JsonCursor& cursor, const KnownNames& names,
+                                                       std::size_t least, std::size_t most);
 [[nodiscard]] std::vector<Parameter> read_parameters(const JsonCursor& root, KnownNames& names);
 /// A list of {"name", "expr"}; each name may be used by the entries after it.
 [[nodiscard]] std::vector<NamedExpression> read_named_expressions(const JsonCursor& root, std::string_view field,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/template/template_source.hpp"
+#include "tuner/util/hash_text.hpp"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,7 +11,6 @@
 namespace pgtune::space {
 namespace {
 
-constexpr std::size_t kMaxHeaders = 900;
 constexpr std::size_t kMaxSourceBytes = std::size_t{16} << 20;
 
 Error too_large(std::string_view what) {
@@ -152,11 +151,6 @@ Result<TemplateSource> read_template_source(const std::string& path, const FileR
   TemplateSource out{source_path.filename().string(), std::move(*text), {}};
   TRY_ASSIGN(out.headers, SourceReader(source_path.parent_path(), read_file, shipped_headers, folders).headers_of(out));
   return out;
-}
-
-std::string hash_text(std::string_view text) {
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
 std::string hash_template(const TemplateSource& source, std::string_view canonical_json) {

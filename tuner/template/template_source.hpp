@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A template's source with all quoted includes, and the hash over it. Private to tuner/space.
+// A template's source with all quoted includes, and the hash over it.
 #pragma once
 
 #include <optional>
@@ -43,10 +43,7 @@ struct Include {
                                                           const FileReader& shipped_headers,
                                                           const std::vector<FileReader>& folders = {});
 
-/// XXH3-128 in hex.
-[[nodiscard]] std::string hash_text(std::string_view text);
-
-/// XXH3-128, in hex, over the length-prefixed source text, headers (name, text) by name, and `canonical_json`.
+/// hash_text() over the length-prefixed source text, headers (name, text) by name, and `canonical_json`.
 /// File names of source and JSON do not count.
 [[nodiscard]] std::string hash_template(const TemplateSource& source, std::string_view canonical_json);
 

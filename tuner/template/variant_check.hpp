@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Checks whether a variant and a problem fit a template's definition. Private to tuner/space.
+// Checks whether a variant and a problem fit a template's definition. Private to this room.
 #pragma once
 
 #include <string>

@@ -266,6 +266,25 @@ std::string ChildProcess::telling_error_line() const {
   return line.substr(0, line.find_last_not_of(kBlank) + 1);
 }
 
+std::string run_to_end(ChildProcess& child, SteadyClock::time_point until,
+                       const std::function<void(const std::string&)>& on_line, const std::atomic<bool>* stop) {
+  while (!child.ended()) {
+    if ((stop != nullptr && *stop) || child.overflowed() || SteadyClock::now() >= until) {
+      ::kill(-child.pid(), SIGKILL);  // its group: the programs, too, that it started
+      break;
+    }
+    std::vector<pollfd> fds;
+    child.add_poll_fds(fds);
+    // A signal, or a second without output, only causes another poll.
+    static_cast<void>(wait_ready(fds, std::min(until, SteadyClock::now() + std::chrono::seconds(1))));
+    child.pump();
+    while (const auto line = child.next_line()) {
+      if (on_line) on_line(*line);
+    }
+  }
+  return child.death_reason();
+}
+
 Result<std::string> wait_for_line(ChildProcess& child, const std::string& who, std::chrono::seconds patience) {
   const auto failure = [&](const std::string& how) {
     return fail(ErrorKind::kEnvironment, fmt::format("{} {}", who, how));

@@ -6,8 +6,10 @@
 #include <poll.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -87,6 +89,12 @@ class ChildProcess {
   bool overflowed_ = false, killed_ = false;
   std::optional<int> status_;  ///< of waitpid, once reaped
 };
+
+/// Runs a child to its end, with its output handed on line by line, and returns death_reason(). At `until`, when `stop`
+/// is set or where a line is too long, its process group is killed.
+[[nodiscard]] std::string run_to_end(ChildProcess& child, SteadyClock::time_point until,
+                                     const std::function<void(const std::string&)>& on_line = {},
+                                     const std::atomic<bool>* stop = nullptr);
 
 /// Waits for the child's next line. A signal to this process does not end the wait. Errors (environment), with the
 /// child named `who`: it ended (with the cause), exceeded its limit without ending the line, or wrote nothing for

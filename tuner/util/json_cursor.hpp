@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads a checked JSON document: values with their path, and the first problem found. Private to tuner/space.
+// Reads a checked JSON document: values with their path, and the first problem found.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tuner/util/named_enum.hpp"
 #include "tuner/util/result.hpp"
 
 namespace pgtune {
@@ -45,6 +46,11 @@ class JsonCursor {
   [[nodiscard]] double number() const;
   /// A string that must be one of `choices`.
   [[nodiscard]] std::string choice(const std::vector<std::string_view>& choices) const;
+  /// The enumerator of a string that must be one of the enumeration's words; after a problem the one whose value is 0.
+  template <NamedEnum Enum>
+  [[nodiscard]] Enum choice_of() const {
+    return enumerator_of<Enum>(choice(words_of<Enum>())).value_or(Enum{});
+  }
 
   [[nodiscard]] const nlohmann::json& value() const { return *value_; }
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace pgtune {
 
@@ -56,6 +57,14 @@ template <NamedEnum Enum>
     if (name == word) return enumerator;
   }
   return std::nullopt;
+}
+
+/// All words, in the table's order.
+template <NamedEnum Enum>
+[[nodiscard]] std::vector<std::string_view> words_of() {
+  std::vector<std::string_view> out;
+  for (const auto& [enumerator, name] : enum_table(Enum{})) out.push_back(name);
+  return out;
 }
 
 }  // namespace pgtune

@@ -12,6 +12,8 @@
 #include <iterator>
 #include <system_error>
 
+#include "tuner/util/file_descriptor.hpp"
+
 namespace pgtune {
 namespace {
 
@@ -31,19 +33,9 @@ int write_all(int fd, std::string_view bytes) {
 
 namespace fs = std::filesystem;
 
-class OpenFile {
- public:
-  OpenFile(const fs::path& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW)) {}
-  ~OpenFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  [[nodiscard]] int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
+FileDescriptor opened_here(const fs::path& path, int flags) {
+  return FileDescriptor(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW));
+}
 
 tl::unexpected<Error> refuse(const fs::path& folder, const std::string& cause) {
   return fail(ErrorKind::kEnvironment, fmt::format("cannot use the cubin cache '{}': {}", folder.string(), cause));
@@ -92,15 +84,15 @@ std::optional<std::string> read_file(const std::filesystem::path& path) {
 
 Result<void> make_private_folder(const fs::path& folder) {
   if (auto created = create_folders(folder); !created) return created;
-  const OpenFile opened(folder, O_RDONLY | O_DIRECTORY);
+  const auto opened = opened_here(folder, O_RDONLY | O_DIRECTORY);
   // A link looks like "Not a directory" or "Too many levels of symbolic links", which explains nothing.
   std::error_code ignored;
-  if (opened.fd() < 0) {
+  if (opened.get() < 0) {
     const int code = errno;
     return refuse(folder, fs::is_symlink(folder, ignored) ? "it is a symbolic link" : text_of(code));
   }
   struct stat status {};
-  if (::fstat(opened.fd(), &status) != 0) return refuse(folder, text_of(errno));
+  if (::fstat(opened.get(), &status) != 0) return refuse(folder, text_of(errno));
   if (status.st_uid != ::geteuid()) return refuse(folder, "it belongs to another user");
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return refuse(folder, "other users can write to it. Look at what is in it, then remove it or `chmod go-w` it");
@@ -109,15 +101,15 @@ Result<void> make_private_folder(const fs::path& folder) {
 }
 
 std::optional<std::string> read_own_file(const fs::path& path, std::size_t max_bytes) {
-  const OpenFile opened(path, O_RDONLY | O_NONBLOCK);  // a pipe instead of a file must not block the open
+  const auto opened = opened_here(path, O_RDONLY | O_NONBLOCK);  // a pipe instead of a file must not block the open
   struct stat status {};
-  if (opened.fd() < 0 || ::fstat(opened.fd(), &status) != 0) return std::nullopt;
+  if (opened.get() < 0 || ::fstat(opened.get(), &status) != 0) return std::nullopt;
   if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) return std::nullopt;
   if (static_cast<std::size_t>(status.st_size) > max_bytes) return std::nullopt;
   std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t have = 0;
   while (have < bytes.size()) {
-    const ssize_t got = ::read(opened.fd(), bytes.data() + have, bytes.size() - have);
+    const ssize_t got = ::read(opened.get(), bytes.data() + have, bytes.size() - have);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::nullopt;
     if (got == 0) break;

@@ -2,6 +2,7 @@
 #include "tool/pgtune/cli/output_file.hpp"
 
 #include <fmt/format.h>
+#include <stdlib.h>
 
 #include <fstream>
 #include <string>
@@ -27,6 +28,14 @@ void write_output_file(const std::filesystem::path& path, std::string_view text)
         ErrorKind::kEnvironment,
         fmt::format("cannot write {}; give a path in a folder that exists, is writable and has room", path.string()));
   }
+}
+
+Result<ScratchFolder> ScratchFolder::make() {
+  std::error_code none;
+  std::string name = (std::filesystem::temp_directory_path(none) / "pgtune-XXXXXX").string();
+  if (none || ::mkdtemp(name.data()) == nullptr)
+    return fail(ErrorKind::kEnvironment, "no folder for temporary files. Set TMPDIR to one with some space.");
+  return ScratchFolder(name);
 }
 
 }  // namespace pgtune::tool

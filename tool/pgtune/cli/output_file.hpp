@@ -2,12 +2,12 @@
 // A command's output files.
 #pragma once
 
-#include <stdlib.h>
-
 #include <filesystem>
-#include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+
+#include "tuner/util/result.hpp"
 
 namespace pgtune::tool {
 
@@ -15,18 +15,13 @@ namespace pgtune::tool {
 /// plain file (a device, a pipe, a link) is written to instead of replaced. Throws CommandError (environment).
 void write_output_file(const std::filesystem::path& path, std::string_view text);
 
-// A temporary folder, removed by the destructor.
-
+/// A temporary folder, removed by the destructor.
 class ScratchFolder {
  public:
-  /// In the system's folder of temporary files, readable by this user alone; path() is empty if it could not be made.
-  ScratchFolder() {
-    std::error_code none;
-    std::string name = (std::filesystem::temp_directory_path(none) / "pgtune-XXXXXX").string();
-    if (!none && ::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  /// In the system's folder of temporary files, readable by this user alone. Errors (environment): it cannot be made.
+  [[nodiscard]] static Result<ScratchFolder> make();
+  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ScratchFolder& operator=(ScratchFolder&&) = delete;
   ~ScratchFolder() {
     std::error_code ignored;
     if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
@@ -35,6 +30,8 @@ class ScratchFolder {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
  private:
+  explicit ScratchFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
   std::filesystem::path path_;
 };
 

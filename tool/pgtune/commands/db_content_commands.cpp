@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -158,7 +157,8 @@ class PruneCommand final : public Command {
       db::Database database = context.open_database(database_, db::OpenMode::kReadWriteCreate);
       pruned = db::prune(database, rules_);
     }
-    context.terminal().print(json_ ? json_text(pruned) : table_text(pruned));
+    Terminal& terminal = context.terminal();
+    terminal.print(json_ ? json_text(pruned) : list_text(pruned, text_width(terminal)));
     context.terminal().note(fmt::format("{} {}{}", dry_run_ ? "would drop" : "dropped",
                                         counted(static_cast<std::int64_t>(pruned.size()), "session"),
                                         dry_run_ || pruned.empty() ? "" : "; pgtune db vacuum gives their space back"));
@@ -166,20 +166,13 @@ class PruneCommand final : public Command {
   }
 
  private:
-  static std::string table_text(const std::vector<db::PrunedSession>& pruned) {
-    if (pruned.empty()) return "";
-    TextTable table({{"session"}, {"started"}, {"why"}});
-    for (const auto& [session, reason] : pruned) table.add_row({session.uid, session.started_at, reason});
-    std::istringstream rows(table.text());
-    std::string row, out;
-    std::getline(rows, row);
-    out += row + '\n';
+  static std::string list_text(const std::vector<db::PrunedSession>& pruned, std::size_t width) {
+    constexpr std::size_t kIndent = 2;
+    std::string out;
     for (const auto& [session, reason] : pruned) {
-      std::getline(rows, row);
-      out += row + '\n';
-      constexpr std::size_t kIndent = 2;
-      const std::string what = fmt::format("{} with {}", session.problem_key, session.template_name);
-      for (const std::string& line : wrap_text(what, kTextWidth - kIndent))
+      const std::string what = fmt::format("{} with {}: {}", session.problem_key, session.template_name, reason);
+      out += fmt::format("{}  {}\n", session.uid, session.started_at);
+      for (const std::string& line : wrap_text(what, width - kIndent))
         out += fmt::format("{:{}}{}\n", "", kIndent, line);
     }
     return out;

@@ -12,6 +12,7 @@
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/doctor/doctor_check.hpp"
+#include "tool/pgtune/measuring/device_choice.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -19,12 +20,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kDriverFolder = "/proc/driver/nvidia";
-
-bool names_a_gpu(const std::string& text) {
-  const bool number =
-      !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
-  return number || (text.starts_with("GPU-") && text.size() > 4);
-}
 
 class DoctorCommand final : public Command {
  public:
@@ -45,7 +40,7 @@ class DoctorCommand final : public Command {
   }
 
   ExitCode run(Context& context) override {
-    if (!names_a_gpu(device_))
+    if (!names_gpu(device_))
       throw CommandError(
           ErrorKind::kUsage,
           fmt::format("--device is '{}'. Give a GPU's number or UUID ('pgtune devices' lists them).", device_));

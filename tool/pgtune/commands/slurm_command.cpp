@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `pgtune slurm`: writes a job array of searches for a cluster under Slurm, and the merge after it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,7 @@
 #include "tool/pgtune/cli/options/shape_list.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/result_document.hpp"
+#include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/cluster/slurm_script.hpp"
 #include "tool/pgtune/commands/search_options.hpp"
 #include "tuner/session/expected_search.hpp"
@@ -63,6 +65,16 @@ json plan_json(const SlurmJob& job) {
     tasks.push_back({{"problems", task.problems}, {"expected_s", task.expected_s}});
   return {{"schema", kJsonSchema},    {"script", job.script},      {"folder", job.folder},
           {"gpus", job.request.gpus}, {"tasks", std::move(tasks)}, {"search_options", job.search_options}};
+}
+
+std::string tasks_text(const SlurmJob& job) {
+  std::string out;
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    out += fmt::format("task {}: about {}\n", i, duration_text(job.tasks[i].expected_s));
+    for (const std::string& problem : job.tasks[i].problems)
+      out += fmt::format("  {}\n", fmt::join(wrap_text(problem, kTextWidth - 4), "\n    "));
+  }
+  return out;
 }
 
 class SlurmCommand final : public Command {
@@ -117,7 +129,11 @@ class SlurmCommand final : public Command {
       make_results_folder(job.folder);
       write_slurm_script(job.script, text);
     }
-    if (as_json()) context.terminal().print(plan_json(job).dump(2) + '\n');
+    if (as_json()) {
+      context.terminal().print(plan_json(job).dump(2) + '\n');
+    } else if (dry_run_) {
+      context.terminal().print(tasks_text(job));
+    }
     tell(context.terminal(), job);
     return ExitCode::kDone;
   }

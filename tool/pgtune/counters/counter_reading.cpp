@@ -98,9 +98,9 @@ Result<CounterReadings> read_counters(const std::filesystem::path& worker, Count
                                       const std::atomic<bool>& stop) {
   TRY_ASSIGN(const auto profiler, find_profiler());
   TRY_ASSIGN(request.prepare.problem, operation::with_operation(std::move(request.prepare.problem)));
-  const ScratchFolder folder;
+  TRY_ASSIGN(const auto folder, ScratchFolder::make());
   const auto requests = folder.path() / "requests";
-  if (folder.path().empty() || !write_requests(requests, request))
+  if (!write_requests(requests, request))
     return fail(ErrorKind::kEnvironment, "cannot write a temporary file; look at the free space, or set TMPDIR");
   Replies replies;
   auto kernels =

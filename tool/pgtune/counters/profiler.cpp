@@ -27,35 +27,18 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxLineBytes = 64U << 20U;
 constexpr std::chrono::seconds kVersionPatience{20};
 
-/// Runs a child to its end; false if it was killed.
-bool run_to_end(ChildProcess& child, SteadyClock::time_point until, const std::atomic<bool>& stop,
-                const std::function<void(const std::string&)>& on_line) {
-  while (!child.ended()) {
-    if (stop || child.overflowed() || SteadyClock::now() >= until) {
-      ::kill(-child.pid(), SIGKILL);  // its group: the profiled program too
-      return false;
-    }
-    std::vector<pollfd> fds;
-    child.add_poll_fds(fds);
-    // A signal, or a second without output, only causes another poll.
-    static_cast<void>(wait_ready(fds, std::min(until, SteadyClock::now() + std::chrono::seconds(1))));
-    child.pump();
-    while (const auto line = child.next_line()) on_line(*line);
-  }
-  return true;
-}
-
 /// "ncu 2025.3.1.0"; "ncu" if its version is unknown.
 std::string version_of(const fs::path& profiler, const std::atomic<bool>& stop) {
   constexpr std::string_view kVersion = "Version ";
   std::string name = "ncu";
   auto child = ChildProcess::start({profiler.string(), "--version"}, kMaxLineBytes);
   if (!child) return name;
-  static_cast<void>(run_to_end(**child, SteadyClock::now() + kVersionPatience, stop, [&](const std::string& line) {
+  const auto on_line = [&](const std::string& line) {
     if (!line.starts_with(kVersion)) return;
     const std::string version = line.substr(kVersion.size(), line.find(' ', kVersion.size()) - kVersion.size());
     if (!version.empty() && version.find_first_not_of("0123456789.") == std::string::npos) name += ' ' + version;
-  }));
+  };
+  static_cast<void>(run_to_end(**child, SteadyClock::now() + kVersionPatience, on_line, &stop));
   return name;
 }
 
@@ -63,8 +46,7 @@ std::string version_of(const fs::path& profiler, const std::atomic<bool>& stop) 
 Result<std::string> run_once(const fs::path& profiler, const std::vector<std::string>& metrics,
                              const ProfileRequest& request, SteadyClock::time_point until,
                              const std::atomic<bool>& stop, std::string& ending) {
-  const ScratchFolder folder;
-  if (folder.path().empty()) return fail(ErrorKind::kEnvironment, "cannot make a folder for temporary files");
+  TRY_ASSIGN(const auto folder, ScratchFolder::make());
   const fs::path log = folder.path() / "log";
   // Without the first option it would lock the clocks. Flushed caches correspond to operands from DRAM.
   std::vector<std::string> whole{profiler.string(),
@@ -88,11 +70,10 @@ Result<std::string> run_once(const fs::path& profiler, const std::vector<std::st
   whole.insert(whole.end(), request.command.begin(), request.command.end());
   auto child = ChildProcess::start(whole, kMaxLineBytes);
   if (!child) return tl::unexpected(std::move(child.error()));
-  if (!run_to_end(**child, until, stop, request.on_line))
-    return fail(ErrorKind::kEnvironment,
-                stop ? std::string("the profiler was stopped")
-                     : fmt::format("the profiler took more than {} s", request.patience.count()));
-  ending = (*child)->death_reason();
+  ending = run_to_end(**child, until, request.on_line, &stop);
+  if (stop) return fail(ErrorKind::kEnvironment, "the profiler was stopped");
+  if (SteadyClock::now() >= until)
+    return fail(ErrorKind::kEnvironment, fmt::format("the profiler took more than {} s", request.patience.count()));
   std::ostringstream text;
   text << std::ifstream(log).rdbuf();
   return text.str();

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/counters/sass.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <vector>
 
 #include "tool/pgtune/cli/toolkit_program.hpp"
+#include "tuner/util/child_process.hpp"
 
 extern char** environ;
 
@@ -134,40 +129,13 @@ Result<std::filesystem::path> find_disassembler() {
 }
 
 Result<std::string> disassemble(const std::filesystem::path& disassembler, const std::filesystem::path& cubin) {
-  std::array<int, 2> pipe_fds{};
-  if (pipe2(pipe_fds.data(), O_CLOEXEC) != 0)
-    return fail(ErrorKind::kEnvironment, fmt::format("cannot open a pipe: {}", std::strerror(errno)));
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, pipe_fds[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, pipe_fds[1], STDERR_FILENO);
-  std::string program = disassembler.string();
-  std::string argument = cubin.string();
-  const std::array<char*, 3> arguments{program.data(), argument.data(), nullptr};
-  pid_t child = 0;
-  const int status = posix_spawn(&child, program.c_str(), &actions, nullptr, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(pipe_fds[1]);
-  if (status != 0) {
-    close(pipe_fds[0]);
-    return fail(ErrorKind::kEnvironment, fmt::format("cannot run {}: {}", program, std::strerror(status)));
-  }
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+  TRY_ASSIGN(auto child, ChildProcess::start({disassembler.string(), cubin.string()}, kMostBytes));
   std::string text;
-  std::array<char, 65536> chunk{};
-  while (true) {
-    const ssize_t got = read(pipe_fds[0], chunk.data(), chunk.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    text.append(chunk.data(), static_cast<std::size_t>(got));
-  }
-  close(pipe_fds[0]);
-  int exit_status = 0;
-  while (waitpid(child, &exit_status, 0) < 0 && errno == EINTR) {
-  }
-  if (exit_status == 0) return text;
-  const std::string trimmed = text.substr(0, text.find_last_not_of('\n') + 1);
-  return fail(ErrorKind::kEnvironment,
-              fmt::format("{} failed: {}", program, trimmed.substr(trimmed.find_last_of('\n') + 1)));
+  const std::string end = run_to_end(*child, SteadyClock::now() + std::chrono::minutes(5),
+                                     [&](const std::string& line) { text.append(line).push_back('\n'); });
+  if (end == "exited with 0") return text;
+  return fail(ErrorKind::kEnvironment, fmt::format("{} {}", disassembler.string(), end));
 }
 
 }  // namespace pgtune::tool

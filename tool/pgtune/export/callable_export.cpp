@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "db/queries/stored_records.hpp"
@@ -29,6 +27,7 @@
 #include "tuner/space/plan.hpp"
 #include "tuner/template/variant_text.hpp"
 #include "tuner/util/child_process.hpp"
+#include "tuner/util/own_files.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -36,11 +35,9 @@ namespace {
 constexpr int kLeastCuda = 12000;  ///< of the driver's calls that a header needs
 
 Result<std::string> read_bytes(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  if (!file) return fail(ErrorKind::kEnvironment, fmt::format("cannot read {}", path.string()));
-  return std::move(bytes).str();
+  auto bytes = read_file(path);
+  if (!bytes) return fail(ErrorKind::kEnvironment, fmt::format("cannot read {}", path.string()));
+  return std::move(*bytes);
 }
 
 /// The toolkit's fatbinary (PGTUNE_FATBINARY names another), which compresses cubins for the driver to expand; nothing
@@ -55,7 +52,7 @@ std::optional<std::filesystem::path> find_fatbinary() {
 Result<std::string> kernel_image(const std::string& cubin_path, const DeviceInfo& device,
                                  const std::optional<std::filesystem::path>& fatbinary) {
   if (!fatbinary) return read_bytes(cubin_path);
-  const ScratchFolder folder;
+  TRY_ASSIGN(const auto folder, ScratchFolder::make());
   const std::filesystem::path out = folder.path() / "kernel.fatbin";
   // "sm_90a" is "90a" to it.
   const std::string target = device.architecture.substr(device.architecture.find('_') + 1);
@@ -63,15 +60,8 @@ Result<std::string> kernel_image(const std::string& cubin_path, const DeviceInfo
              ChildProcess::start({fatbinary->string(), "-64", "--create=" + out.string(), "--compress-mode=size",
                                   "--compress-all", fmt::format("--image3=kind=elf,sm={},file={}", target, cubin_path)},
                                  1 << 16));
-  while (!child->ended()) {
-    std::vector<pollfd> fds;
-    child->add_poll_fds(fds);
-    (void)wait_ready(fds, SteadyClock::now() + std::chrono::seconds(10));
-    child->pump();
-  }
-  const std::string end = child->death_reason();
-  if (!std::filesystem::exists(out))
-    return fail(ErrorKind::kEnvironment, fmt::format("{}: {}", fatbinary->string(), end));
+  const std::string end = run_to_end(*child, SteadyClock::now() + std::chrono::minutes(1));
+  if (end != "exited with 0") return fail(ErrorKind::kEnvironment, fmt::format("{}: {}", fatbinary->string(), end));
   return read_bytes(out);
 }
 

@@ -16,6 +16,7 @@
 #include "tool/pgtune/export/operation_code.hpp"
 #include "tool/pgtune/export/template_code.hpp"
 #include "tuner/template/template_source.hpp"
+#include "tuner/util/hash_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -194,7 +195,7 @@ std::string images_of(const CallableHeader& content) {
 
 std::string content_hash(const CallableHeader& content, std::string_view form) {
   const std::string images = images_of(content);
-  return space::hash_text(preamble(content) + code(content, images, "") + std::string(form)).substr(0, 12);
+  return hash_text(preamble(content) + code(content, images, "") + std::string(form)).substr(0, 12);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "tuner/expression/expression.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/template/template_source.hpp"
+#include "tuner/util/hash_text.hpp"
 #include "tuner/util/identifier.hpp"
 
 namespace pgtune::tool {
@@ -307,7 +308,7 @@ std::string jit_tables(const CallableHeader& content) {
           fmt::format("inline constexpr const char* kExpressions{}[] = {{{}}};\n", i, fmt::join(expressions, ", "));
     rows += fmt::format("    {{{0}, kHeaders{1}, {2}, kOptions{1}, {3}, {4}, {5}, \"{6}\"}},\n", main, i, header_count,
                         option_count, expressions.empty() ? "nullptr" : fmt::format("kExpressions{}", i),
-                        expression_count, space::hash_text(hashed));
+                        expression_count, hash_text(hashed));
     most_headers = std::max(most_headers, header_count);
     most_options = std::max(most_options, option_count);
   }

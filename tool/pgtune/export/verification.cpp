@@ -83,17 +83,7 @@ Result<std::filesystem::path> find_cuda_headers() {
 /// The program's output, unless it ended with 0.
 Result<void> run_compiler(const std::vector<std::string>& command) {
   TRY_ASSIGN(auto child, ChildProcess::start(command, std::size_t{1} << 20));
-  const auto until = SteadyClock::now() + kCompiling;
-  while (!child->ended() && SteadyClock::now() < until) {
-    std::vector<pollfd> fds;
-    child->add_poll_fds(fds);
-    (void)wait_ready(fds, until);
-    child->pump();
-    while (child->next_line()) {
-    }
-  }
-  if (!child->ended()) child->kill();
-  const std::string end = child->death_reason();
+  const std::string end = run_to_end(*child, SteadyClock::now() + kCompiling);
   if (end == "exited with 0") return {};
   return fail(ErrorKind::kEnvironment, fmt::format("{} {}", command.front(), end));
 }
@@ -245,8 +235,9 @@ std::optional<std::string> verify_export(Context& context, const CallableHeader&
   if (!target) return not_verified(target.error());
   const auto lock = take_gpu(context, target->device);
   if (!lock) return not_verified(lock.error());
-  const ScratchFolder folder;
-  const auto library = compile_export(folder.path(), content, text, package_text(content, "consumer.cpp"));
+  const auto folder = ScratchFolder::make();
+  if (!folder) return not_verified(folder.error());
+  const auto library = compile_export(folder->path(), content, text, package_text(content, "consumer.cpp"));
   if (!library) return not_verified(library.error());
   const Verified verified = check_entries(context, content, *target, *library);
   if (verified.wrong > 0) return std::nullopt;

@@ -4,13 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "tool/pgtune/cli/command_error.hpp"
@@ -18,6 +16,7 @@
 #include "tuner/search/shuffle.hpp"
 #include "tuner/session/expected_times.hpp"
 #include "tuner/util/host_limits.hpp"
+#include "tuner/util/parallel.hpp"
 
 namespace pgtune::tool {
 std::string shape_of(const Problem& problem) { return fmt::format("{} b{}", problem.shape(), problem.batch); }
@@ -213,34 +212,27 @@ std::vector<Taught> cross_expectations(const std::vector<RecordedTable>& tables,
   std::vector<std::vector<std::size_t>> folds;
   for (auto& [key, asked] : by_key) folds.push_back(std::move(asked));
   std::vector<Taught> out(tables.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t fold = next++; fold < folds.size(); fold = next++) {
-      std::vector<bool> others(known.size(), false);
-      std::vector<const RecordedTable*> taught_by;
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        if (first[i] == first[i + 1] || are_alike(*all[i], tables[folds[fold].front()], leave_out)) continue;
-        for (std::size_t own = first[i]; own < first[i + 1]; ++own) others[own] = true;
-        taught_by.push_back(all[i]);
-      }
-      if (taught_by.empty()) continue;
-      const search::Predictor predictor = trainer.fit(others, kModelSeed);
-      for (const std::size_t i : folds[fold]) {
-        if (first[i + 1] - first[i] != tables[i].templates.size()) continue;
-        search::Expectation expected{{}, predictor.deviation()};
-        for (std::size_t own = first[i]; own < first[i + 1]; ++own) {
-          const auto log_times = predictor.predict(known[own].variants);
-          expected.log_times.insert(expected.log_times.end(), log_times.begin(), log_times.end());
-          expected.of_templates = expected.of_templates && predictor.has_seen_template(known[own].template_name);
-        }
-        out[i] = {lesson_of(taught_by), std::move(expected)};
-      }
+  in_parallel(folds.size(), usable_cores(), [&](std::size_t fold) {
+    std::vector<bool> others(known.size(), false);
+    std::vector<const RecordedTable*> taught_by;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (first[i] == first[i + 1] || are_alike(*all[i], tables[folds[fold].front()], leave_out)) continue;
+      for (std::size_t own = first[i]; own < first[i + 1]; ++own) others[own] = true;
+      taught_by.push_back(all[i]);
     }
-  };
-  std::vector<std::jthread> threads;
-  for (std::size_t i = usable_cores(); i > 1; --i) threads.emplace_back(work);
-  work();
-  threads.clear();  // joins
+    if (taught_by.empty()) return;
+    const search::Predictor predictor = trainer.fit(others, kModelSeed);
+    for (const std::size_t i : folds[fold]) {
+      if (first[i + 1] - first[i] != tables[i].templates.size()) continue;
+      search::Expectation expected{{}, predictor.deviation()};
+      for (std::size_t own = first[i]; own < first[i + 1]; ++own) {
+        const auto log_times = predictor.predict(known[own].variants);
+        expected.log_times.insert(expected.log_times.end(), log_times.begin(), log_times.end());
+        expected.of_templates = expected.of_templates && predictor.has_seen_template(known[own].template_name);
+      }
+      out[i] = {lesson_of(taught_by), std::move(expected)};
+    }
+  });
   return out;
 }
 

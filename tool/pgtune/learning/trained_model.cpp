@@ -32,6 +32,7 @@
 #include "tuner/session/expected_times.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/template/template_source.hpp"
+#include "tuner/util/hash_text.hpp"
 #include "tuner/util/own_files.hpp"
 #include "tuner/util/quiet_thread.hpp"
 
@@ -102,8 +103,7 @@ std::string file_of(const Kind& kind, const KnownTemplates& templates, const Ses
   static const std::string recordings = [] {
     std::string hashes;
     for (const auto& files : {embedded::pgtune_recordings(), embedded::pgtune_unbiased()}) {
-      for (const embedded::File& file : files)
-        hashes += space::hash_text({file.contents.data(), file.contents.size()}) + '\n';
+      for (const embedded::File& file : files) hashes += hash_text({file.contents.data(), file.contents.size()}) + '\n';
     }
     return hashes;
   }();
@@ -116,7 +116,7 @@ std::string file_of(const Kind& kind, const KnownTemplates& templates, const Ses
   for (const db::SessionRow& row : own) sessions.push_back(row.uid + ' ' + row.finished_at);
   std::sort(sessions.begin(), sessions.end());
   for (const std::string& session : sessions) parts += session + '\n';
-  return fmt::format("{}-{}.model", kind.name, space::hash_text(parts));
+  return fmt::format("{}-{}.model", kind.name, hash_text(parts));
 }
 
 Model fit(const Kind& kind, const KnownTemplates& templates, const OwnSearches& searches) {

@@ -78,20 +78,8 @@ namespace {
 db::BestRow best_row(const session::StoreKey& key, const session::Answer& answer) {
   const session::RankedVariant& best = answer.best();
   db::BestRow row;
-  row.device_uuid = key.device.uuid;
-  row.device_class = device_class(key.device).text();
-  row.device_name = key.device.name;
-  row.architecture = key.device.architecture;
-  row.device_json = nlohmann::json(key.device).dump();
-  row.driver_branch = key.device.driver_branch();
-  row.problem_key = key.problem.key();
-  row.problem_json = nlohmann::json(key.problem).dump();
-  row.template_name = key.templates.id().name;
-  row.template_hash = key.templates.id().content_hash;
-  row.conditions_key = key.conditions.key();
   const db::VariantRow variant = variant_row(best.variant, key.templates);
   row.variant_key = variant.key;
-  row.parameters_json = variant.parameters_json;
   row.variant_origin = variant.origin;
   row.time_s = best.time_s;
   row.tflops = best.tflops;

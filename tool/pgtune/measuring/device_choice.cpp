@@ -63,11 +63,6 @@ std::vector<DeviceInfo> gpus_of(const Context& context) {
   return value_or_throw(device::list_devices(context.paths().worker.string()));
 }
 
-bool names_gpu(const std::string& word) {
-  const bool uuid = word.starts_with("GPU-") || word.starts_with("MIG-");
-  return is_number(word) || (uuid && word.size() > 4);
-}
-
 [[noreturn]] void fail_unknown(const std::string& option, const char* remedy) {
   if (architecture_info(option))
     throw CommandError(ErrorKind::kUsage,
@@ -105,6 +100,11 @@ void note_missing_gpu(Terminal& terminal, const DeviceChoice& choice) {
 }
 
 }  // namespace
+
+bool names_gpu(const std::string& word) {
+  const bool uuid = word.starts_with("GPU-") || word.starts_with("MIG-");
+  return is_number(word) || (uuid && word.size() > 4);
+}
 
 std::string_view source_word(const DeviceChoice& choice) {
   if (choice.is_gpu()) return "gpu";

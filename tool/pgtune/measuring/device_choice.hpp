@@ -34,6 +34,9 @@ struct DeviceChoice {
 /// Its word in JSON: "gpu", "recorded" or "architecture".
 [[nodiscard]] std::string_view source_word(const DeviceChoice& choice);
 
+/// Whether the word can be a GPU's number or UUID.
+[[nodiscard]] bool names_gpu(const std::string& word);
+
 /// A GPU whose facts are known already.
 [[nodiscard]] DeviceChoice gpu_choice(const DeviceInfo& info, std::size_t ordinal);
 

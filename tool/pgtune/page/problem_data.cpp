@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
@@ -58,8 +59,8 @@ json ranking_data(const session::Answer& answer, SharedTexts& texts) {
     rows.push_back({texts.number_of(winner ? "" : difference(answer.best().variant, ranked.variant)),
                     compact(ranked.time_s * kMicro), compact(ranked.tflops), compact_positive(ranked.ratio_to_baseline),
                     compact_positive(ranked.ratio_low), compact_positive(ranked.ratio_high), ranked.build.registers,
-                    ranked.smem_bytes ? json(*ranked.smem_bytes) : json(nullptr), ranked.build.spill_bytes,
-                    ranked.build.local_bytes, compact_positive(ranked.sm_clock_hz / kMicro, 4),
+                    or_null(ranked.smem_bytes), ranked.build.spill_bytes, ranked.build.local_bytes,
+                    compact_positive(ranked.sm_clock_hz / kMicro, 4),
                     compact_positive(energy_j(ranked.energy, ranked.settled_energy) * kMilli), ranked.pareto ? 1 : 0});
   }
   return rows;

@@ -210,8 +210,8 @@ json bench_json(const BenchOutcome& outcome) {
                     {"half_width", answer->floor.rounds > 0 ? json(answer->floor.half_width) : json(nullptr)},
                     {"margin", answer->floor.margin}};
     out["sampling"] = to_string(answer->sampling);
-    out["lead_in_s"] = answer->lead_in_s ? json(*answer->lead_in_s) : json(nullptr);
-    out["in_graphs"] = answer->in_graphs ? json(*answer->in_graphs) : json(nullptr);
+    out["lead_in_s"] = or_null(answer->lead_in_s);
+    out["in_graphs"] = or_null(answer->in_graphs);
     out["voided_rounds"] = answer->voided_rounds;
     out["notes"] = answer->notes;
     out["baseline"] = {{"library", outcome.result.baseline.library},
@@ -221,7 +221,7 @@ json bench_json(const BenchOutcome& outcome) {
                        {"energy", energy_json(answer->baseline_energy, outcome.problem)},
                        {"settled_energy", settled_energy_json(answer->baseline_settled_energy)}};
     if (outcome.counters) out["counters"] = counters_json(*outcome.counters);
-    out["idle_power_w"] = answer->idle_power_w ? json(*answer->idle_power_w) : json(nullptr);
+    out["idle_power_w"] = or_null(answer->idle_power_w);
   }
   return out;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tool/pgtune/cli/terminal/quantity.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/measuring/stored_counters.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
@@ -312,7 +313,7 @@ std::string counters_text(const CounterReport& report) {
 json counters_json(const CounterReport& report) {
   json contenders = json::array();
   for (const ContenderCounters& contender : report.contenders) {
-    json row = {{"counters", contender.counters ? json(*contender.counters) : json(nullptr)},
+    json row = {{"counters", or_null(contender.counters)},
                 {"missing", contender.missing.empty() ? json(nullptr) : json(contender.missing)},
                 {"measured_at", contender.measured_at.empty() ? json(nullptr) : json(contender.measured_at)},
                 {"why", why(report, contender)}};

@@ -10,6 +10,7 @@
 #include "db/queries/records.hpp"
 #include "db/queries/stored_records.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
+#include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
@@ -175,7 +176,7 @@ nlohmann::json power_report_json(const std::vector<StoredResult>& results) {
     line["baseline_best"] = energy ? energy_json(energy->baseline, result.problem) : nlohmann::json(nullptr);
     line["winner_settled"] = settled_energy_json(answer.best().settled_energy);
     line["baseline_settled"] = settled_energy_json(answer.baseline_settled_energy);
-    line["idle_power_w"] = answer.idle_power_w ? nlohmann::json(*answer.idle_power_w) : nlohmann::json(nullptr);
+    line["idle_power_w"] = or_null(answer.idle_power_w);
     line["verdict"] = verdict_word(answer.best(), answer.from_final);
     line["ratio_interval"] =
         answer.from_final ? nlohmann::json{answer.best().ratio_low, answer.best().ratio_high} : nlohmann::json(nullptr);

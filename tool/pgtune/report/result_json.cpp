@@ -39,8 +39,8 @@ void add_evidence(json& out, const SearchOutcome& outcome, const session::Answer
   out["objective"] = to_string(answer.objective);
   if (answer.strategy) out["strategy"] = *answer.strategy;
   out["sampling"] = to_string(answer.sampling);
-  out["lead_in_s"] = answer.lead_in_s ? json(*answer.lead_in_s) : json(nullptr);
-  out["in_graphs"] = answer.in_graphs ? json(*answer.in_graphs) : json(nullptr);
+  out["lead_in_s"] = or_null(answer.lead_in_s);
+  out["in_graphs"] = or_null(answer.in_graphs);
   out["noise"] = {{"rounds", answer.floor.rounds},
                   {"half_width", answer.floor.rounds > 0 ? json(answer.floor.half_width) : json(nullptr)},
                   {"margin", answer.floor.margin}};
@@ -52,7 +52,7 @@ void add_evidence(json& out, const SearchOutcome& outcome, const session::Answer
                    {"prepare_s", answer.stages.prepare_s}, {"steady_s", answer.stages.steady_s}};
   out["confirm_rounds"] = answer.confirm_rounds;
   out["notes"] = answer.notes;
-  out["idle_power_w"] = answer.idle_power_w ? json(*answer.idle_power_w) : json(nullptr);
+  out["idle_power_w"] = or_null(answer.idle_power_w);
   out["baseline"]["best"]["energy"] = energy_json(answer.baseline_energy, outcome.problem);
   out["baseline"]["best"]["settled_energy"] = settled_energy_json(answer.baseline_settled_energy);
 }
@@ -97,7 +97,7 @@ json ranked_json(const session::RankedVariant& ranked, const Problem& problem, b
           {"cycles_interval", clocked ? json{ranked.cycles_low, ranked.cycles_high} : json(nullptr)},
           {"sm_clock_hz", ranked.sm_clock_hz > 0 ? json(ranked.sm_clock_hz) : json(nullptr)},
           {"registers", ranked.build.registers},
-          {"smem_bytes", ranked.smem_bytes ? json(*ranked.smem_bytes) : json(nullptr)},
+          {"smem_bytes", or_null(ranked.smem_bytes)},
           {"energy", energy_json(ranked.energy, problem)},
           {"settled_energy", settled_energy_json(ranked.settled_energy)},
           {"pareto", ranked.energy ? json(ranked.pareto) : json(nullptr)}};
@@ -138,8 +138,7 @@ json result_json(const SearchOutcome& outcome) {
         {"best",
          algorithm_json(outcome, result.baseline, best_algorithm, answer != nullptr ? answer->baseline_best_s : 0)}}},
       {"counts", counts_json(result.counts)},
-      {"expected_missed",
-       answer != nullptr && answer->expected_missed ? json(*answer->expected_missed) : json(nullptr)},
+      {"expected_missed", answer != nullptr ? or_null(answer->expected_missed) : json(nullptr)},
       {"expected_missed_of_presets", answer != nullptr && answer->expected_missed_of_presets
                                          ? json(*answer->expected_missed_of_presets)
                                          : json(nullptr)},

@@ -316,7 +316,7 @@ nlohmann::json roofline_report_json(const std::vector<RooflinePoint>& points) {
   nlohmann::json out = nlohmann::json::array();
   for (const RooflinePoint& point : points) {
     out.push_back(result_identity(*point.result));
-    out.back().update({{"ceilings", point.ceilings ? nlohmann::json(*point.ceilings) : nlohmann::json(nullptr)},
+    out.back().update({{"ceilings", or_null(point.ceilings)},
                        {"flops", point.result->answer.best().tflops * kTera},
                        {"dram_flop_per_byte", or_null(point.intensity(point.dram))},
                        {"l2_flop_per_byte", or_null(point.intensity(point.l2))},

@@ -2,6 +2,7 @@
 #include "tuner/gpu/baseline/baseline_operands.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -9,7 +10,6 @@
 #include "pgtune_operand_copy_kernels.hpp"
 #include "tuner/gpu/baseline/cublaslt_matmul.hpp"
 #include "tuner/gpu/jit/nvrtc.hpp"
-#include "tuner/gpu/launch/driver.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -85,35 +85,18 @@ Result<std::string> OperandCopyKernels::compile(const std::string& architecture)
 
 Result<std::unique_ptr<OperandCopyKernels>> OperandCopyKernels::load(const Driver& driver,
                                                                      const std::string& architecture) {
-  const auto cubin = compile(architecture);
-  if (!cubin) return tl::unexpected(cubin.error());
-  auto module = Module::load(driver, *cubin);
-  if (!module) return tl::unexpected(to_error(module.error()));
-  std::unique_ptr<OperandCopyKernels> kernels(new OperandCopyKernels(driver, std::move(*module)));
-  static_assert(kCopySymbols.size() == kCount);
-  for (std::size_t i = 0; i < kCount; ++i) {
-    auto function = kernels->module_.function(kCopySymbols[i]);
-    if (!function) return tl::unexpected(to_error(function.error()));
-    kernels->functions_[i] = *function;
-  }
-  return kernels;
-}
-
-template <typename... Arguments>
-CudaResult<> OperandCopyKernels::launch(Kernel kernel, std::int64_t ctas, cudaStream_t stream,
-                                        Arguments... arguments) const {
-  std::array<void*, sizeof...(arguments)> pointers{&arguments...};
-  const CUlaunchConfig config = launch_config({ctas}, {kRowCopyThreads}, stream);
-  return check(driver_->launch_kernel(&config, functions_[kernel], pointers.data(), nullptr),
-               std::string("launching the baseline's ") + kCopySymbols[kernel]);
+  TRY_ASSIGN(const auto cubin, compile(architecture));
+  auto kernels = KernelTable<kCount>::load(driver, cubin, kCopySymbols, "the baseline's");
+  if (!kernels) return tl::unexpected(to_error(kernels.error()));
+  return std::unique_ptr<OperandCopyKernels>(new OperandCopyKernels(std::move(*kernels)));
 }
 
 CudaResult<> OperandCopyKernels::lay_out(const OperandCopies& copies, std::int64_t batch, cudaStream_t stream) const {
-  return launch(kLayOutOperands, std::int64_t{ctas_of(copies)} * batch, stream, copies);
+  return kernels_.launch(kLayOutOperands, {ctas_of(copies) * batch}, {kRowCopyThreads}, stream, copies);
 }
 
 CudaResult<> OperandCopyKernels::copy_rows(const RowCopy& copy, std::int64_t batch, cudaStream_t stream) const {
-  return launch(kCopyRows, std::int64_t{copy.pieces} * batch, stream, copy);
+  return kernels_.launch(kCopyRows, {copy.pieces * batch}, {kRowCopyThreads}, stream, copy);
 }
 
 Problem BaselineOperands::solvable(const Problem& problem) {

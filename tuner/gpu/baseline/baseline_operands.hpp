@@ -4,7 +4,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "tuner/gpu/launch/cuda_failure.hpp"
 #include "tuner/gpu/launch/driver.hpp"
 #include "tuner/gpu/launch/handles.hpp"
+#include "tuner/gpu/launch/kernel_table.hpp"
 #include "tuner/gpu/launch/operand_set.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
 #include "tuner/model/problem.hpp"
@@ -40,14 +40,9 @@ class OperandCopyKernels {
  private:
   enum Kernel { kLayOutOperands, kCopyRows, kCount };
 
-  OperandCopyKernels(const Driver& driver, Module module) : driver_(&driver), module_(std::move(module)) {}
-  template <typename... Arguments>
-  [[nodiscard]] CudaResult<> launch(Kernel kernel, std::int64_t ctas, cudaStream_t stream,
-                                    Arguments... arguments) const;
+  explicit OperandCopyKernels(KernelTable<kCount> kernels) : kernels_(std::move(kernels)) {}
 
-  const Driver* driver_;
-  Module module_;
-  std::array<CUfunction, kCount> functions_{};
+  KernelTable<kCount> kernels_;
 };
 
 /// On Hopper cuBLASLt multiplies e4m3, e5m2 and int8 matrices only if both are stored along K (layout nt). Its newest

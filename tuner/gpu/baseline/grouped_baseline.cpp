@@ -22,19 +22,7 @@ std::string lacks_grouped_products(void* handle) {
   return "has no grouped products, which came with cuBLAS 12.5";
 }
 
-const Result<OpenedLibrary>& opened_cublas() {
-  static const Result<OpenedLibrary> loaded = open_cuda_library(
-      {"cuBLAS, whose grouped products kernels are compared with", "libcublas", "", lacks_grouped_products},
-      library_places());
-  return loaded;
-}
-
-/// Calls the library's function of the declared function's name and type, looked up once.
-template <auto kDeclared, typename... Arguments>
-cublasStatus_t forward_to_cublas(const char* name, Arguments... arguments) {
-  static const auto target = function_of<kDeclared>(opened_cublas() ? opened_cublas()->handle : nullptr, name);
-  return target == nullptr ? CUBLAS_STATUS_NOT_INITIALIZED : target(arguments...);
-}
+using Cublas = LibraryCalls<load_cublas, CUBLAS_STATUS_NOT_INITIALIZED>;
 
 /// There is one way to call it, so another process only needs to know that it was available.
 constexpr const char* kOneCall = "one call";
@@ -72,7 +60,7 @@ class GroupedLaunchable : public Launchable {
 
   GroupedLaunchable(const ProductOperands& operands, const CublasContext& context)
       : operands_(&operands), context_(&context) {}
-  [[nodiscard]] CudaResult<> add_call(std::size_t copy);
+  [[nodiscard]] CudaResult<> add_call(std::size_t copy, cudaStream_t stream);
   [[nodiscard]] CudaResult<> enqueue(std::size_t copy, cudaStream_t stream) const;
 
   const ProductOperands* operands_;
@@ -86,7 +74,7 @@ CudaResult<std::unique_ptr<GroupedLaunchable>> GroupedLaunchable::create(const P
   std::unique_ptr<GroupedLaunchable> out(new GroupedLaunchable(operands, context));
   for (std::size_t copy = 0; copy < operands.copies().size(); ++copy) {
     // The first call loads kernels, which a capture does not allow everywhere.
-    if (auto ok = out->add_call(copy).and_then([&] { return out->enqueue(copy, stream); }); !ok)
+    if (auto ok = out->add_call(copy, stream).and_then([&] { return out->enqueue(copy, stream); }); !ok)
       return tl::unexpected(ok.error());
     auto graph = capture_graph(stream, [&] { return out->enqueue(copy, stream); });
     if (!graph) return tl::unexpected(graph.error());
@@ -95,7 +83,7 @@ CudaResult<std::unique_ptr<GroupedLaunchable>> GroupedLaunchable::create(const P
   return out;
 }
 
-CudaResult<> GroupedLaunchable::add_call(std::size_t copy) {
+CudaResult<> GroupedLaunchable::add_call(std::size_t copy, cudaStream_t stream) {
   auto call = std::make_unique<Call>();
   call->arguments =
       grouped_arguments(operands_->copies()[copy], [&](std::int64_t rows) { return operands_->gemm(rows); });
@@ -104,9 +92,9 @@ CudaResult<> GroupedLaunchable::add_call(std::size_t copy) {
   TRY_ASSIGN(auto memory, DeviceBuffer::allocate(static_cast<std::int64_t>(3 * bytes)));
   std::uint64_t to = memory.address();
   for (const auto* pointers : {&arguments.a, &arguments.b, &arguments.c}) {
-    auto ok = check(cudaMemcpy(device_pointer(to), pointers->data(), bytes, cudaMemcpyHostToDevice),
-                    "storing the pointers of groups");
-    if (!ok) return ok;
+    // On the stream, which waits for no other one.
+    TRY(check(cudaMemcpyAsync(device_pointer(to), pointers->data(), bytes, cudaMemcpyHostToDevice, stream),
+              "storing the pointers of groups"));
     to += bytes;
   }
   call->pointers = std::move(memory);
@@ -137,7 +125,12 @@ CudaResult<> GroupedLaunchable::launch(std::size_t copy, cudaStream_t stream) {
 
 }  // namespace
 
-const Result<OpenedLibrary>& load_cublas() { return opened_cublas(); }
+const Result<OpenedLibrary>& load_cublas() {
+  static const Result<OpenedLibrary> loaded = open_cuda_library(
+      {"cuBLAS, whose grouped products kernels are compared with", "libcublas", "", lacks_grouped_products},
+      library_places());
+  return loaded;
+}
 
 std::string cublas_title() {
   std::array<int, 3> version{};
@@ -238,26 +231,26 @@ Result<std::unique_ptr<Launchable>> GroupedBaseline::launchable(const BaselinePa
 
 }  // namespace pgtune::gpu
 
-using pgtune::gpu::forward_to_cublas;
+using pgtune::gpu::Cublas;
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
-  return forward_to_cublas<cublasCreate_v2>("cublasCreate_v2", handle);
+  return Cublas::call<cublasCreate_v2>("cublasCreate_v2", handle);
 }
 
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
-  return forward_to_cublas<cublasDestroy_v2>("cublasDestroy_v2", handle);
+  return Cublas::call<cublasDestroy_v2>("cublasDestroy_v2", handle);
 }
 
 cublasStatus_t cublasGetProperty(libraryPropertyType type, int* value) {
-  return forward_to_cublas<cublasGetProperty>("cublasGetProperty", type, value);
+  return Cublas::call<cublasGetProperty>("cublasGetProperty", type, value);
 }
 
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
-  return forward_to_cublas<cublasSetStream_v2>("cublasSetStream_v2", handle, stream);
+  return Cublas::call<cublasSetStream_v2>("cublasSetStream_v2", handle, stream);
 }
 
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, size_t bytes) {
-  return forward_to_cublas<cublasSetWorkspace_v2>("cublasSetWorkspace_v2", handle, workspace, bytes);
+  return Cublas::call<cublasSetWorkspace_v2>("cublasSetWorkspace_v2", handle, workspace, bytes);
 }
 
 cublasStatus_t cublasGemmGroupedBatchedEx_64(cublasHandle_t handle, const cublasOperation_t left[],
@@ -267,7 +260,7 @@ cublasStatus_t cublasGemmGroupedBatchedEx_64(cublasHandle_t handle, const cublas
                                              cudaDataType_t type_b, const int64_t ldb[], const void* beta,
                                              void* const c[], cudaDataType_t type_c, const int64_t ldc[],
                                              int64_t groups, const int64_t sizes[], cublasComputeType_t compute) {
-  return forward_to_cublas<cublasGemmGroupedBatchedEx_64>("cublasGemmGroupedBatchedEx_64", handle, left, right, m, n, k,
-                                                          alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc,
-                                                          groups, sizes, compute);
+  return Cublas::call<cublasGemmGroupedBatchedEx_64>("cublasGemmGroupedBatchedEx_64", handle, left, right, m, n, k,
+                                                     alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc,
+                                                     groups, sizes, compute);
 }

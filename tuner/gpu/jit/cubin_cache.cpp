@@ -2,7 +2,6 @@
 #include "tuner/gpu/jit/cubin_cache.hpp"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "tuner/model/json.hpp"
+#include "tuner/util/hash_text.hpp"
 #include "tuner/util/json_depth.hpp"
 #include "tuner/util/own_files.hpp"
 
@@ -77,14 +77,6 @@ std::string sidecar_text(const CubinKey& key, std::size_t cubin_bytes, const Bui
 
 }  // namespace
 
-std::string content_hash(std::string_view bytes) {
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
-  std::string hex;
-  for (const unsigned char byte : canonical.digest) fmt::format_to(std::back_inserter(hex), "{:02x}", byte);
-  return hex;
-}
-
 CubinKey::CubinKey() { add_text("key_version", kKeyVersion); }
 
 void CubinKey::add_text(std::string_view name, std::string_view value) {
@@ -94,10 +86,10 @@ void CubinKey::add_text(std::string_view name, std::string_view value) {
 
 void CubinKey::add_contents(std::string_view name, std::string_view contents) {
   append(kContentsField, name, contents);
-  description_.emplace_back(name, fmt::format("{} bytes, xxh3 {}", contents.size(), content_hash(contents)));
+  description_.emplace_back(name, fmt::format("{} bytes, xxh3 {}", contents.size(), hash_text(contents)));
 }
 
-std::string CubinKey::hash() const { return content_hash(encoded_); }
+std::string CubinKey::hash() const { return hash_text(encoded_); }
 
 void CubinKey::append(char type, std::string_view name, std::string_view value) {
   encoded_ += type;
@@ -130,7 +122,7 @@ std::optional<BuildInfo> CubinCache::find(const CubinKey& key, std::string* cubi
   std::optional<Entry> entry = parse_sidecar(*sidecar);
   std::optional<std::string> cubin = read_own_file(path, kMaxCubinBytes);
   const bool intact = entry && cubin && entry->key == hash && entry->cubin_bytes == cubin->size() &&
-                      entry->build.cubin_hash == content_hash(*cubin);
+                      entry->build.cubin_hash == hash_text(*cubin);
   if (!intact) {
     std::error_code ignored;
     fs::remove(sidecar_path(path), ignored);
@@ -145,7 +137,7 @@ std::optional<BuildInfo> CubinCache::find(const CubinKey& key, std::string* cubi
 
 Result<BuildInfo> CubinCache::store(const CubinKey& key, std::string_view cubin, BuildInfo build) const {
   build.key_hash = key.hash();
-  build.cubin_hash = content_hash(cubin);
+  build.cubin_hash = hash_text(cubin);
   build.cached = false;
   const fs::path path = cubin_path(build.key_hash);
   build.cubin_path = path.string();

@@ -16,9 +16,6 @@
 
 namespace pgtune::gpu {
 
-/// XXH3-128 as 32 lower-case hex digits.
-[[nodiscard]] std::string content_hash(std::string_view bytes);
-
 class CubinKey {
  public:
   CubinKey();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/gpu/jit/nvrtc.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <nvrtc.h>
 
@@ -20,23 +19,14 @@ namespace {
 constexpr int kMinimumMajor = 12, kMinimumMinor = 8;
 
 std::string objection(void* handle) {
-  const auto version = reinterpret_cast<decltype(&nvrtcVersion)>(::dlsym(handle, "nvrtcVersion"));
+  const auto version = function_of<nvrtcVersion>(handle, "nvrtcVersion");
   int major = 0, minor = 0;
   if (version == nullptr || version(&major, &minor) != NVRTC_SUCCESS) return "is no NVRTC";
   if (major > kMinimumMajor || (major == kMinimumMajor && minor >= kMinimumMinor)) return "";
   return fmt::format("is NVRTC {}.{}, older than {}.{}", major, minor, kMinimumMajor, kMinimumMinor);
 }
 
-void* handle() {
-  const auto& library = load_nvrtc();
-  return library ? library->handle : nullptr;
-}
-
-template <auto kDeclared, typename... Arguments>
-nvrtcResult forward(const char* name, Arguments... arguments) {
-  static const auto target = function_of<kDeclared>(handle(), name);
-  return target == nullptr ? NVRTC_ERROR_INTERNAL_ERROR : target(arguments...);
-}
+using Nvrtc = LibraryCalls<load_nvrtc, NVRTC_ERROR_INTERNAL_ERROR>;
 
 namespace fs = std::filesystem;
 
@@ -192,49 +182,48 @@ Result<std::string> compile_own_kernels(std::span<const embedded::File> files, c
 
 }  // namespace pgtune::gpu
 
-using pgtune::gpu::forward;
+using pgtune::gpu::Nvrtc;
 
-nvrtcResult nvrtcVersion(int* major, int* minor) { return forward<nvrtcVersion>("nvrtcVersion", major, minor); }
+nvrtcResult nvrtcVersion(int* major, int* minor) { return Nvrtc::call<nvrtcVersion>("nvrtcVersion", major, minor); }
 
 const char* nvrtcGetErrorString(nvrtcResult status) {
-  static const auto target =
-      pgtune::gpu::function_of<nvrtcGetErrorString>(pgtune::gpu::handle(), "nvrtcGetErrorString");
-  return target == nullptr ? "NVRTC is not loaded" : target(status);
+  return Nvrtc::call<nvrtcGetErrorString>("nvrtcGetErrorString", status);
 }
 
 nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* source, const char* name, int header_count,
                                const char* const* headers, const char* const* include_names) {
-  return forward<nvrtcCreateProgram>("nvrtcCreateProgram", program, source, name, header_count, headers, include_names);
+  return Nvrtc::call<nvrtcCreateProgram>("nvrtcCreateProgram", program, source, name, header_count, headers,
+                                         include_names);
 }
 
 nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program) {
-  return forward<nvrtcDestroyProgram>("nvrtcDestroyProgram", program);
+  return Nvrtc::call<nvrtcDestroyProgram>("nvrtcDestroyProgram", program);
 }
 
 nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int option_count, const char* const* options) {
-  return forward<nvrtcCompileProgram>("nvrtcCompileProgram", program, option_count, options);
+  return Nvrtc::call<nvrtcCompileProgram>("nvrtcCompileProgram", program, option_count, options);
 }
 
 nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, size_t* bytes) {
-  return forward<nvrtcGetProgramLogSize>("nvrtcGetProgramLogSize", program, bytes);
+  return Nvrtc::call<nvrtcGetProgramLogSize>("nvrtcGetProgramLogSize", program, bytes);
 }
 
 nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char* log) {
-  return forward<nvrtcGetProgramLog>("nvrtcGetProgramLog", program, log);
+  return Nvrtc::call<nvrtcGetProgramLog>("nvrtcGetProgramLog", program, log);
 }
 
 nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t* bytes) {
-  return forward<nvrtcGetCUBINSize>("nvrtcGetCUBINSize", program, bytes);
+  return Nvrtc::call<nvrtcGetCUBINSize>("nvrtcGetCUBINSize", program, bytes);
 }
 
 nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char* cubin) {
-  return forward<nvrtcGetCUBIN>("nvrtcGetCUBIN", program, cubin);
+  return Nvrtc::call<nvrtcGetCUBIN>("nvrtcGetCUBIN", program, cubin);
 }
 
 nvrtcResult nvrtcAddNameExpression(nvrtcProgram program, const char* expression) {
-  return forward<nvrtcAddNameExpression>("nvrtcAddNameExpression", program, expression);
+  return Nvrtc::call<nvrtcAddNameExpression>("nvrtcAddNameExpression", program, expression);
 }
 
 nvrtcResult nvrtcGetLoweredName(nvrtcProgram program, const char* expression, const char** symbol) {
-  return forward<nvrtcGetLoweredName>("nvrtcGetLoweredName", program, expression, symbol);
+  return Nvrtc::call<nvrtcGetLoweredName>("nvrtcGetLoweredName", program, expression, symbol);
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "tuner/util/result.hpp"
@@ -66,10 +67,27 @@ struct OpenedLibrary {
 [[nodiscard]] std::filesystem::path library_file(void* handle);
 
 /// The library's function of that name, with the type of the declared one; null where the library is not there or lacks
-/// it. Kept in a static by the caller, a forward costs one load and one branch.
+/// it.
 template <auto kDeclared>
 decltype(kDeclared) function_of(void* library, const char* name) {
   return library == nullptr ? nullptr : reinterpret_cast<decltype(kDeclared)>(::dlsym(library, name));
 }
+
+/// Calls into the library that `kLoad` opens. Without it, a function returns `kMissing` if it returns such a status,
+/// else a text that says so, or zero.
+template <const Result<OpenedLibrary>& (*kLoad)(), auto kMissing>
+struct LibraryCalls {
+  /// Calls the library's function of the declared function's name and type. Looked up once, so that a call costs one
+  /// load and one branch.
+  template <auto kDeclared, typename... Arguments>
+  static auto call(const char* name, Arguments... arguments) -> decltype(kDeclared(arguments...)) {
+    using Value = decltype(kDeclared(arguments...));
+    static const auto target = function_of<kDeclared>(kLoad() ? kLoad()->handle : nullptr, name);
+    if (target != nullptr) return target(arguments...);
+    if constexpr (std::is_same_v<Value, decltype(kMissing)>) return kMissing;
+    if constexpr (std::is_same_v<Value, const char*>) return "the library is not loaded";
+    return Value();
+  }
+};
 
 }  // namespace pgtune::gpu

@@ -105,17 +105,14 @@ constexpr int kClockReadings = 20;
 CudaResult<double> event_floor_s(cudaStream_t stream) {
   TRY_ASSIGN(auto start, create_event());
   TRY_ASSIGN(auto stop, create_event());
-  std::vector<float> times_ms(kEventPairs);
-  for (float& time_ms : times_ms) {
-    auto done = check(cudaEventRecord(start.get(), stream), "recording an event")
-                    .and_then([&] { return check(cudaEventRecord(stop.get(), stream), "recording an event"); })
-                    .and_then([&] { return check(cudaEventSynchronize(stop.get()), "waiting for an event"); })
-                    .and_then([&] {
-                      return check(cudaEventElapsedTime(&time_ms, start.get(), stop.get()), "reading an event's time");
-                    });
-    if (!done) return tl::unexpected(done.error());
+  std::vector<double> times_s(kEventPairs);
+  for (double& time_s : times_s) {
+    TRY(check(cudaEventRecord(start.get(), stream), "recording an event"));
+    TRY(check(cudaEventRecord(stop.get(), stream), "recording an event"));
+    TRY(check(cudaEventSynchronize(stop.get()), "waiting for an event"));
+    TRY_ASSIGN(time_s, seconds_between(start.get(), stop.get()));
   }
-  return static_cast<double>(middle_of(std::move(times_ms))) * 1e-3;
+  return middle_of(std::move(times_s));
 }
 
 CudaResult<double> globaltimer_step_s(const HelperKernels& kernels, int sm_count, cudaStream_t stream) {

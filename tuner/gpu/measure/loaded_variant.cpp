@@ -10,6 +10,7 @@
 #include "tuner/gpu/jit/cubin_cache.hpp"
 #include "tuner/gpu/measure/check/operand_buffers.hpp"
 #include "tuner/gpu/measure/check/operand_layout.hpp"
+#include "tuner/util/hash_text.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -23,7 +24,7 @@ CudaResult<std::string> read_cubin(const std::string& path, const std::string& h
   std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file || bytes.empty()) return unreadable(cudaErrorFileNotFound, "cannot read " + path);
   // Some damaged cubins crash the driver. The next build finds the entry broken and rebuilds it.
-  if (!hash.empty() && content_hash(bytes) != hash)
+  if (!hash.empty() && hash_text(bytes) != hash)
     return unreadable(cudaErrorInvalidKernelImage, path + " was changed since it was built");
   return bytes;
 }

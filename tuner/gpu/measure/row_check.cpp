@@ -91,8 +91,14 @@ class RowCheck {
         if (negated) to[width - 1] ^= 0x80U;  // the sign
       }
     }
-    return check(cudaMemcpy(device_pointer(span.address), bytes.data(), bytes.size(), cudaMemcpyHostToDevice),
-                 "writing operands");
+    return write(span, bytes);
+  }
+  /// On the stream, which waits for no other one, and waits, because the bytes may be gone afterwards.
+  CudaResult<> write(const DeviceSpan& span, const std::vector<unsigned char>& bytes) {
+    TRY(check(
+        cudaMemcpyAsync(device_pointer(span.address), bytes.data(), bytes.size(), cudaMemcpyHostToDevice, stream_),
+        "writing operands"));
+    return check(cudaStreamSynchronize(stream_), "writing operands");
   }
 
   /// Rows of a transposed A are columns, which begin at any element.
@@ -178,8 +184,7 @@ class RowCheck {
       const std::size_t at = lines_of_a().at(m, 0);
       std::memcpy(nan.data() + at, bytes.data() + at, row);
     }
-    TRY(check(cudaMemcpy(device_pointer(a.address), nan.data(), nan.size(), cudaMemcpyHostToDevice),
-              "writing operands"));
+    TRY(write(a, nan));
     for (std::size_t number = 0; number < products_.size(); ++number) {
       if (!products_[number].moved) continue;
       const std::int64_t m = products_[number].m;

@@ -143,9 +143,7 @@ CudaResult<Sample> SampleTimer::time_settled(LaunchSeries& series, double per_la
   auto sample = run_unless_launch_bound(series, Watch::kPower, lead_in);
   if (!sample) return sample;
   settled_end_s_ = host_s_();
-  float lead_in_ms = 0;
-  TRY(check(cudaEventElapsedTime(&lead_in_ms, lead_in_start_.get(), start_.get()), "timing a lead-in"));
-  sample->lead_in_s = static_cast<double>(lead_in_ms) * 1e-3;
+  TRY_ASSIGN(sample->lead_in_s, seconds_between(lead_in_start_.get(), start_.get()));
   return sample;
 }
 
@@ -172,22 +170,17 @@ CudaResult<double> SampleTimer::settle(LaunchSeries& series, std::int64_t launch
     ++queued;
     return check(cudaEventRecord(event_of(queued), stream), "ending a piece of a lead-in");
   };
-  auto ok = check(cudaEventRecord(lead_in_start_.get(), stream), "starting a lead-in").and_then([&] {
-    return check(cudaEventRecord(event_of(0), stream), "starting a lead-in");
-  });
-  while (ok && !has_settled(settling_, rule)) {
-    while (ok && queued < done + kQueuedPieces) ok = enqueue_piece();
-    if (!ok) break;
-    float piece_ms = 0;
-    ok = check(cudaEventSynchronize(event_of(done + 1)), "waiting for a piece of a lead-in").and_then([&] {
-      return check(cudaEventElapsedTime(&piece_ms, event_of(done), event_of(done + 1)), "timing a piece of a lead-in");
-    });
-    const double piece_s = static_cast<double>(piece_ms) * 1e-3;
+  TRY(check(cudaEventRecord(lead_in_start_.get(), stream), "starting a lead-in"));
+  TRY(check(cudaEventRecord(event_of(0), stream), "starting a lead-in"));
+  while (!has_settled(settling_, rule)) {
+    while (queued < done + kQueuedPieces) TRY(enqueue_piece());
+    TRY(check(cudaEventSynchronize(event_of(done + 1)), "waiting for a piece of a lead-in"));
+    TRY_ASSIGN(const auto piece_s, seconds_between(event_of(done), event_of(done + 1)));
     const double start_s = settling_.empty() ? 0 : settling_.back().end_s;
     settling_.push_back({start_s + piece_s, piece_s / static_cast<double>(counts[done % counts.size()])});
     ++done;
   }
-  return ok.map([&] { return settling_.back().per_launch_s; });
+  return settling_.back().per_launch_s;
 }
 
 CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, Watch watch, const LeadIn& lead_in) {
@@ -223,16 +216,11 @@ CudaResult<SampleTimer::Timed> SampleTimer::run(LaunchSeries& series, Watch watc
   telemetry_.record_temperature(sample);
   if (timed.throttled) telemetry_.record_throttling(*timed.throttled, sample);
 
-  float elapsed_ms = 0;
-  done = check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "reading a sample's time");
-  if (!done) return tl::unexpected(done.error());
-  sample.time_s = static_cast<double>(elapsed_ms) * 1e-3;
+  TRY_ASSIGN(sample.time_s, seconds_between(start_.get(), stop_.get()));
   if (series.restores()) {
-    TRY_ASSIGN(const auto launches_s, timed.stretches.total_s());
-    sample.time_s = launches_s;
+    TRY_ASSIGN(sample.time_s, timed.stretches.total_s());
   }
-  TRY_ASSIGN(const auto clock_hz, clock_.mean_hz());
-  sample.sm_clock_hz = clock_hz;
+  TRY_ASSIGN(sample.sm_clock_hz, clock_.mean_hz());
   return timed;
 }
 

@@ -2,6 +2,9 @@
 #include "tuner/gpu/measure/screening.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "tuner/util/middle.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -41,12 +44,9 @@ CudaResult<> calibrate_once(LaunchSeries& series, bool& calibrated, SampleTimer&
 }
 
 double Screening::median_per_launch_s() const {
-  if (samples.empty()) return 0;
   std::vector<double> times;
   for (const Sample& sample : samples) times.push_back(sample.per_launch_s());
-  std::sort(times.begin(), times.end());
-  const std::size_t middle = times.size() / 2;
-  return times.size() % 2 == 1 ? times[middle] : (times[middle - 1] + times[middle]) / 2;
+  return middle_of(std::move(times));
 }
 
 CudaResult<Screening> screen(LaunchSeries& series, SampleTimer& timer, double incumbent_s, double checked_launch_s) {

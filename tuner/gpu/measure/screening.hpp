@@ -20,8 +20,8 @@ namespace pgtune::gpu {
 [[nodiscard]] CudaResult<> calibrate_once(LaunchSeries& series, bool& calibrated, SampleTimer& timer);
 
 struct Screening {
-  bool cut = false;  ///< stopped early as clearly slower than the incumbent
-  std::vector<Sample> samples;
+  bool cut = false;             ///< stopped early as clearly slower than the incumbent
+  std::vector<Sample> samples;  ///< of screen(): one or three
   [[nodiscard]] double median_per_launch_s() const;
 };
 

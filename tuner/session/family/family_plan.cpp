@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
@@ -27,13 +27,13 @@ namespace {
 constexpr std::int64_t kFewRows = 16;  ///< up to here classes also end where a build changes
 
 /// The indices of the least, ascending by value.
-template <typename Values, typename Less>
-std::vector<std::size_t> least(const Values& values, std::size_t most, const Less& less) {
+template <typename Values>
+std::vector<std::size_t> least(const Values& values, std::size_t most) {
   std::vector<std::size_t> indices(values.size());
-  for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = i;
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
   const auto middle = indices.begin() + static_cast<std::ptrdiff_t>(std::min(most, indices.size()));
   std::partial_sort(indices.begin(), middle, indices.end(),
-                    [&](std::size_t a, std::size_t b) { return less(values[a], values[b]); });
+                    [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   indices.erase(middle, indices.end());
   return indices;
 }
@@ -70,10 +70,10 @@ Result<std::vector<Variant>> promising(const space::TemplateSet& templates, cons
                                        const DeviceInfo& device, const SessionOptions& options,
                                        const VariantFilter& admits, std::size_t most) {
   std::vector<Variant> out;
-  const auto add = [&](const space::VariantList& list, const auto& values) {
+  const auto add = [&](const space::VariantList& list, const auto& values, const VariantFilter& allows) {
     const std::size_t end = out.size() + most;
-    for (const std::size_t i : least(values, admits ? values.size() : most, std::less<>())) {
-      if (admits && !admits(list.variants[i], problem)) continue;
+    for (const std::size_t i : least(values, allows ? values.size() : most)) {
+      if (allows && !allows(list.variants[i], problem)) continue;
       out.push_back(list.variants[i]);
       if (out.size() == end) return;
     }
@@ -83,27 +83,29 @@ Result<std::vector<Variant>> promising(const space::TemplateSet& templates, cons
     TRY_ASSIGN(const auto expected, expected_times(*predictor, templates, problem, device, list.variants));
     const auto clocks = options.settled_clocks ? options.settled_clocks() : nullptr;
     if (clocks == nullptr || expected_search(problem, options, 1).sampling != Sampling::kSettled) {
-      add(list, expected.log_times);
+      add(list, expected.log_times, admits);
       return out;
     }
     // Only these few get an expected clock: a slower variant does not make up its loss by a higher clock.
     constexpr std::size_t kMayBeFastest = 4096;
     space::VariantList shortlist;
     std::vector<double> cycles;
-    for (const std::size_t i : least(expected.log_times, kMayBeFastest, std::less<>())) {
+    for (const std::size_t i : least(expected.log_times, admits ? list.variants.size() : kMayBeFastest)) {
+      if (cycles.size() == kMayBeFastest) break;
+      if (admits && !admits(list.variants[i], problem)) continue;
       shortlist.variants.push_back(list.variants[i]);
       cycles.push_back(std::exp(expected.log_times[i]));
     }
     TRY_ASSIGN(const auto settled,
                expected_settled_times(*clocks, templates, problem, device, shortlist.variants, cycles));
-    add(shortlist, settled);
+    add(shortlist, settled, {});
     return out;
   }
   for (const space::TemplateDefinition& definition : templates.definitions()) {
     if (!definition.cost) continue;
     TRY_ASSIGN(const auto list, space::legal_variants(definition, problem, device));
     TRY_ASSIGN(const auto costs, space::cost_clocks(definition, list.variants, problem, device));
-    add(list, costs);
+    add(list, costs, admits);
   }
   return out;
 }

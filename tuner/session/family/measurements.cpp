@@ -4,13 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
-#include <numeric>
-#include <variant>
 
 #include "tuner/operation/gemm_operation.hpp"
-#include "tuner/search/guided_strategy.hpp"
+#include "tuner/search/fixed_order.hpp"
 #include "tuner/session/context.hpp"
 #include "tuner/session/pipeline/builds.hpp"
 #include "tuner/session/pipeline/pipeline.hpp"
@@ -19,6 +16,7 @@
 #include "tuner/session/rounds/baseline_rounds.hpp"
 #include "tuner/session/rounds/round_plan.hpp"
 #include "tuner/session/rounds/rounds.hpp"
+#include "tuner/session/sample_pairs.hpp"
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/stats/descriptive.hpp"
@@ -30,21 +28,6 @@ namespace {
 
 /// Rounds of a probe: few settled samples say as much as many short ones.
 constexpr int kSettledProbeRounds = 3, kShortProbeRounds = 12;
-
-template <typename ValueOf>
-double median_of(const std::vector<Sample>& samples, const ValueOf& value_of) {
-  std::vector<double> values;
-  for (const Sample& sample : samples) values.push_back(value_of(sample));
-  return values.empty() ? 0 : stats::median(values);
-}
-
-double launch_s(const std::vector<Sample>& samples) {
-  return median_of(samples, [](const Sample& sample) { return sample.per_launch_s(); });
-}
-
-double clock_hz(const std::vector<Sample>& samples) {
-  return median_of(samples, [](const Sample& sample) { return sample.sm_clock_hz; });
-}
 
 /// Removes what is not admitted: naming the order of each of 100,000 variants takes seconds.
 void keep_admitted(space::VariantList& list, const Problem& problem, const VariantFilter& admits) {
@@ -58,13 +41,6 @@ void keep_admitted(space::VariantList& list, const Problem& problem, const Varia
   std::erase_if(list.variants, [&](const Variant& variant) {
     return admitted[static_cast<std::size_t>(&variant - list.variants.data())] == 0;
   });
-}
-
-/// Tries all of them, in their order.
-search::GuidedStrategy in_order(std::size_t variants) {
-  std::vector<std::size_t> leaders(variants);
-  std::iota(leaders.begin(), leaders.end(), std::size_t{0});
-  return {{{variants, {}}}, leaders, 0};
 }
 
 }  // namespace
@@ -90,7 +66,7 @@ struct FamilyMeasurements::AtM {
     MeasuredM out;
     for (const std::size_t i : state.ranked()) {
       const auto& samples = state.trial(i).report.samples;
-      out.tried.push_back({state.variant(i), launch_s(samples), clock_hz(samples)});
+      out.tried.push_back({state.variant(i), median_per_launch_s(samples), stats::median(clocks_hz(samples))});
     }
     return out;
   }
@@ -120,7 +96,7 @@ struct FamilyMeasurements::AtM {
     TRY(prepare_once(rounds.progress));
     TRY_ASSIGN(auto field, variant_entries(rounds, indices));
     if (!field || field->empty()) return {};
-    const double slowest_s = launch_s(state.trial(indices.back()).report.samples);
+    const double slowest_s = median_per_launch_s(state.trial(indices.back()).report.samples);
     rounds.progress.enter_rounds(Progress::Phase::kRace, 1, std::ssize(*field),
                                  expected_round_s(kSettledSample, field->size(), slowest_s));
     RoundRunner runner(rounds, Stage::kRace, kSettledSample, std::move(*field));
@@ -173,29 +149,17 @@ std::map<std::string, Sample> FamilyMeasurements::known_settled(const AtM& at) {
 
 Result<std::vector<std::optional<BuildInfo>>> FamilyMeasurements::build(
     const std::vector<std::pair<std::int64_t, Variant>>& wanted) {
-  constexpr std::chrono::milliseconds kPoll{100};
   std::vector<std::optional<BuildInfo>> built(wanted.size());
-  std::map<protocol::RequestId, std::size_t> building;
-  std::size_t next = 0;
-  while (!stop_ && (next < wanted.size() || !building.empty())) {
-    while (next < wanted.size() && building.size() < std::max<std::size_t>(device_.build_slots(), 1)) {
-      const std::size_t number = next++;
-      const auto& [m, variant] = wanted[number];
-      auto request =
-          make_search_build(templates_.of(variant), variant, family_.at(m), device_.info(), space::Edges::kAlways);
-      if (!request) continue;
-      building.emplace(request->id, number);
-      device_.submit_build(std::move(*request));
-    }
-    TRY_ASSIGN(const auto events, device_.wait(kPoll));
-    for (const protocol::Event& event : events) {
-      const auto* const done = std::get_if<protocol::BuildDone>(&event);
-      const auto own = done == nullptr ? building.end() : building.find(done->id);
-      if (own == building.end()) continue;
-      if (done->outcome.kind == OutcomeKind::kOk) built[own->second] = done->build;
-      building.erase(own);
-    }
-  }
+  const auto request_of = [&](std::size_t number) -> Result<std::optional<protocol::BuildRequest>> {
+    const auto& [m, variant] = wanted[number];
+    const space::TemplateDefinition& definition = templates_.of(variant);
+    auto request = make_search_build(definition, variant, family_.at(m), device_.info(), edges_of(plain_));
+    if (!request || quarantine_.of_build(definition, device_.info(), edges_of(plain_), *request)) return std::nullopt;
+    return std::move(*request);
+  };
+  TRY(build_each(device_, stop_, wanted.size(), request_of, [&](std::size_t number, protocol::BuildDone done) {
+    if (done.outcome.kind == OutcomeKind::kOk) built[number] = std::move(done.build);
+  }));
   return built;
 }
 
@@ -238,7 +202,7 @@ Result<MeasuredM> FamilyMeasurements::try_all(std::int64_t m, const std::vector<
   RoundContext rounds{at.context, at.state, progress};
   if (at.state.decided_count() < at.state.size()) {
     TRY(at.prepare_once(progress));
-    search::GuidedStrategy strategy = in_order(at.state.size());
+    search::FixedOrder strategy(at.state.size());
     Pipeline pipeline(at.context, at.state, strategy, progress);
     TRY(pipeline.run({}, NoiseFloor().margin));
   }
@@ -276,7 +240,7 @@ Result<std::optional<FamilyProbe>> FamilyMeasurements::probe(const ProbeRequest&
     TRY_ASSIGN(auto preparation, prepare(at.context, progress));
     baseline = std::move(preparation.baseline);
   }
-  search::GuidedStrategy strategy = in_order(at.state.size());
+  search::FixedOrder strategy(at.state.size());
   SessionOptions full = plain_;
   full.full = true;
   SessionContext context{at.context.problem, templates_,  device_, store_, full, stop_, clock_,
@@ -324,7 +288,7 @@ Result<std::optional<FamilyProbe>> FamilyMeasurements::probe(const ProbeRequest&
     if (entry.out)
       return fail(ErrorKind::kEnvironment, fmt::format("{}: a contender failed as {}: {}", at.context.problem.title(),
                                                        to_string(entry.outcome.kind), entry.outcome.reason));
-    const double time_s = launch_s(entry.samples);
+    const double time_s = median_per_launch_s(entry.samples);
     if (entry.index == family) out.family_s = time_s;
     if (entry.index && *entry.index < request.searched.size() && (out.best_s == 0 || time_s < out.best_s)) {
       const Variant& best = variants[*entry.index];

@@ -75,7 +75,7 @@ Result<protocol::BuildRequest> make_search_build(const space::TemplateDefinition
 
 Result<protocol::BuildRequest> make_build_request(const SessionContext& context, const Variant& variant) {
   return make_search_build(context.templates.of(variant), variant, context.problem, context.device.info(),
-                           context.options.any_m ? space::Edges::kAlways : space::Edges::kOfProblem);
+                           edges_of(context.options));
 }
 
 Result<LaunchPlan> make_plan(const SessionContext& context, const Variant& variant) {
@@ -147,40 +147,56 @@ void record_failure(const SessionContext& context, SearchState& state, std::size
   state.record(index, std::move(trial.build), std::move(trial.report));
 }
 
+Result<bool> build_each(device::Device& device, const std::atomic<bool>& stop, std::size_t count,
+                        const RequestOf& request_of, const WhenBuilt& when_built) {
+  constexpr std::chrono::milliseconds kStopPoll{100};
+  const std::size_t slots = std::max<std::size_t>(device.build_slots(), 1);
+  std::map<protocol::RequestId, std::size_t> building;
+  std::size_t next = 0;
+  while (next < count || !building.empty()) {
+    if (stop) return false;
+    for (; next < count && building.size() < slots; ++next) {
+      TRY_ASSIGN(auto request, request_of(next));
+      if (!request) continue;
+      building.emplace(request->id, next);
+      device.submit_build(std::move(*request));
+    }
+    if (building.empty()) break;
+    TRY_ASSIGN(auto events, device.wait(kStopPoll));
+    for (protocol::Event& event : events) {
+      auto* const done = std::get_if<protocol::BuildDone>(&event);
+      const auto found = done == nullptr ? building.end() : building.find(done->id);
+      if (found == building.end()) continue;
+      const std::size_t number = found->second;
+      building.erase(found);
+      when_built(number, std::move(*done));
+    }
+  }
+  return true;
+}
+
 Result<std::optional<std::vector<BuiltFinalist>>> build_finalists(const SessionContext& context, SearchState& state,
                                                                   const std::vector<std::size_t>& indices) {
   std::vector<std::optional<BuiltFinalist>> built(indices.size());
-  std::map<protocol::RequestId, std::size_t> building;  // place in `indices`
-  const std::size_t slots = std::max<std::size_t>(context.device.build_slots(), 1);
-  std::size_t next = 0;
-  while (next < indices.size() || !building.empty()) {
-    if (context.stop.load()) return std::nullopt;
-    for (; next < indices.size() && building.size() < slots; ++next) {
-      const Variant& variant = state.variant(indices[next]);
-      TRY_ASSIGN(auto plan, make_plan(context, variant));
-      TRY_ASSIGN(auto request, make_build_request(context, variant));
-      built[next] = BuiltFinalist{indices[next], {variant, std::move(plan), {}}};
-      building.emplace(request.id, next);
-      context.device.submit_build(std::move(request));
+  const auto request_of = [&](std::size_t place) -> Result<std::optional<protocol::BuildRequest>> {
+    const Variant& variant = state.variant(indices[place]);
+    TRY_ASSIGN(auto plan, make_plan(context, variant));
+    built[place] = BuiltFinalist{indices[place], {variant, std::move(plan), {}}};
+    return make_build_request(context, variant);
+  };
+  const auto when_built = [&](std::size_t place, protocol::BuildDone done) {
+    Outcome outcome = std::move(done.outcome);
+    if (outcome.kind == OutcomeKind::kOk && context.quarantine != nullptr)
+      outcome = context.quarantine->of_run(done.build).value_or(std::move(outcome));
+    if (outcome.kind == OutcomeKind::kOk) {
+      built[place]->built.build = std::move(done.build);
+    } else {
+      built[place].reset();
+      record_failure(context, state, indices[place], outcome);
     }
-    TRY_ASSIGN(auto events, context.device.wait(std::chrono::milliseconds(100)));
-    for (protocol::Event& event : events) {
-      auto* done = std::get_if<protocol::BuildDone>(&event);
-      const auto found = done == nullptr ? building.end() : building.find(done->id);
-      if (found == building.end()) continue;
-      const std::size_t place = found->second;
-      building.erase(found);
-      Outcome outcome = std::move(done->outcome);
-      if (outcome.kind == OutcomeKind::kOk && context.quarantine != nullptr)
-        outcome = context.quarantine->of_run(done->build).value_or(std::move(outcome));
-      if (outcome.kind == OutcomeKind::kOk) {
-        built[place]->built.build = std::move(done->build);
-      } else {
-        built[place].reset();
-        record_failure(context, state, indices[place], outcome);
-      }
-    }
-  }
+  };
+  TRY_ASSIGN(const bool all, build_each(context.device, context.stop, indices.size(), request_of, when_built));
+  if (!all) return std::nullopt;
   std::vector<BuiltFinalist> finalists;
   for (auto& finalist : built) {
     if (finalist) finalists.push_back(std::move(*finalist));

@@ -2,6 +2,8 @@
 // Builds of variants: what is asked for, and what a finished one says before it is ever launched.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,6 +18,11 @@
 #include "tuner/space/template_set.hpp"
 
 namespace pgtune::session {
+
+/// How the variants of a search are built.
+[[nodiscard]] inline space::Edges edges_of(const SessionOptions& options) {
+  return options.any_m ? space::Edges::kAlways : space::Edges::kOfProblem;
+}
 
 /// A ticket no other request of this process has: a device outlives a search, and so may a build that was abandoned.
 [[nodiscard]] protocol::RequestId next_request_id();
@@ -45,6 +52,16 @@ namespace pgtune::session {
 /// Shared memory of one CTA of the plan's largest kernel: static and dynamic bytes. With several kernels the static
 /// ones, of which BuildInfo has the most, may be another kernel's than the dynamic ones: then the larger of both.
 [[nodiscard]] std::int64_t smem_bytes(const BuildInfo& build, const LaunchPlan& plan);
+
+/// The i-th of several builds; nothing: it is passed over.
+using RequestOf = std::function<Result<std::optional<protocol::BuildRequest>>(std::size_t)>;
+/// Takes what came of the i-th.
+using WhenBuilt = std::function<void(std::size_t, protocol::BuildDone)>;
+
+/// Makes `count` builds, as many at a time as the device has compile workers. Returns false where the stop flag was set
+/// meanwhile. Precondition: nothing else in flight. Errors: those of the device and of `request_of`.
+[[nodiscard]] Result<bool> build_each(device::Device& device, const std::atomic<bool>& stop, std::size_t count,
+                                      const RequestOf& request_of, const WhenBuilt& when_built);
 
 /// Builds a variant, and returns once it is built or cannot be. Errors end whatever it is for.
 using BuildOne = std::function<Result<protocol::BuildDone>(protocol::BuildRequest)>;

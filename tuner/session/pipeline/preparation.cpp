@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/session/pipeline/preparation.hpp"
 
-#include <chrono>
+#include <optional>
 #include <utility>
-#include <variant>
 
 #include "tuner/operation/gemm_operation.hpp"
 #include "tuner/session/pipeline/builds.hpp"
@@ -11,21 +10,13 @@
 namespace pgtune::session {
 namespace {
 
-/// Looks at the stop flag so often.
-constexpr std::chrono::milliseconds kStopPoll{100};
-
 /// By the device's compile workers, while nothing else is done.
 Result<protocol::BuildDone> build_now(const SessionContext& context, protocol::BuildRequest request) {
-  const protocol::RequestId id = request.id;
-  context.device.submit_build(std::move(request));
-  while (!context.stop) {
-    TRY_ASSIGN(auto events, context.device.wait(kStopPoll));
-    for (protocol::Event& event : events) {
-      auto* const done = std::get_if<protocol::BuildDone>(&event);
-      if (done != nullptr && done->id == id) return std::move(*done);
-    }
-  }
-  return protocol::BuildDone{id, {OutcomeKind::kTimeout, "stopped before it was built"}, {}};
+  protocol::BuildDone out{request.id, {OutcomeKind::kTimeout, "stopped before it was built"}, {}};
+  TRY(build_each(
+      context.device, context.stop, 1, [&](std::size_t) { return std::optional(std::move(request)); },
+      [&](std::size_t, protocol::BuildDone done) { out = std::move(done); }));
+  return out;
 }
 
 /// Whether there was a template among the baselines: all of them are given up with that reason.

@@ -86,14 +86,14 @@ Quarantine::Quarantine(const std::vector<FatalTrial>& fatal_trials) {
   }
 }
 
-std::optional<Outcome> Quarantine::of_build(const SessionContext& context, const Variant& variant,
-                                            const std::vector<Define>& defines) const {
-  const space::TemplateDefinition& definition = context.templates.of(variant);
+std::optional<Outcome> Quarantine::of_build(const space::TemplateDefinition& definition, const DeviceInfo& device,
+                                            space::Edges edges, const protocol::BuildRequest& request) const {
   for (const FatalTrial& fatal_trial : compilers_) {
-    if (fatal_trial.template_hash != definition.content_hash || fatal_trial.variant_key != variant.key()) continue;
+    if (fatal_trial.template_hash != definition.content_hash || fatal_trial.variant_key != request.variant.key())
+      continue;
     // Macros may depend on the problem: another problem's build is the same one where they came out alike.
-    const auto then = space::make_defines(definition, variant, fatal_trial.problem, context.device.info());
-    if (then && *then == defines) return quarantined(fatal_trial);
+    const auto then = space::make_defines(definition, request.variant, fatal_trial.problem, device, edges);
+    if (then && *then == request.defines) return quarantined(fatal_trial);
   }
   return std::nullopt;
 }

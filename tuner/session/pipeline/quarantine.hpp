@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Known fatal_trials: a build that crashed or hung once, on whatever problem, is not run again under the same driver,
+// Known fatal trials: a build that crashed or hung once, on whatever problem, is not run again under the same driver,
 // nor built again where it was the compiler that did.
 #pragma once
 
@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "tuner/model/source.hpp"
+#include "tuner/protocol/messages.hpp"
 #include "tuner/session/context.hpp"
 #include "tuner/session/store.hpp"
+#include "tuner/space/plan.hpp"
 
 namespace pgtune::session {
 
@@ -34,10 +35,10 @@ class Quarantine {
   Quarantine() = default;
   explicit Quarantine(const std::vector<FatalTrial>& fatal_trials);
 
-  /// kQuarantined with the reason where the compiler crashed or hung on the same source, macros and target. `context`
-  /// is that of the variant's search; `defines` are the variant's.
-  [[nodiscard]] std::optional<Outcome> of_build(const SessionContext& context, const Variant& variant,
-                                                const std::vector<Define>& defines) const;
+  /// kQuarantined with the reason where the compiler crashed or hung on the same source, macros and target. `edges` are
+  /// those of the request's macros.
+  [[nodiscard]] std::optional<Outcome> of_build(const space::TemplateDefinition& definition, const DeviceInfo& device,
+                                                space::Edges edges, const protocol::BuildRequest& request) const;
   /// kQuarantined with the reason where this very machine code crashed or hung.
   [[nodiscard]] std::optional<Outcome> of_run(const BuildInfo& build) const;
   /// Stores an outcome of this search, for variants with the same machine code.

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t kWantedCopyBytes = 1LL << 30;
 // Launches of about half a millisecond on an H200: long against their start, short enough to fill 20 ms evenly.
-constexpr std::int64_t kL2Steps = 128, kSmemIterations = 256, kIterations = 256;
+constexpr std::uint32_t kL2Steps = 128, kSmemIterations = 256, kFfmaIterations = 256;
 
 std::int64_t round_down(std::int64_t bytes, std::int64_t multiple) { return bytes / multiple * multiple; }
 
@@ -125,14 +125,14 @@ Result<void> measure_tensor_cores(const DeviceInfo& device, const Driver& driver
 
 double CeilingsPlan::dram_bytes() const { return 2.0 * static_cast<double>(copy_bytes); }
 
-double CeilingsPlan::l2_bytes() const { return static_cast<double>(resident_ctas * l2_steps * kL2PieceBytes); }
+double CeilingsPlan::l2_bytes() const { return static_cast<double>(resident_ctas * kL2Steps * kL2PieceBytes); }
 
 double CeilingsPlan::smem_bytes() const {
-  return static_cast<double>(resident_ctas * kCeilingThreads * smem_iterations * kSmemBytesPerIteration);
+  return static_cast<double>(resident_ctas * kCeilingThreads * kSmemIterations * kSmemBytesPerIteration);
 }
 
 double CeilingsPlan::flops() const {
-  return 2.0 * static_cast<double>(resident_ctas * kCeilingThreads * iterations * kFfmasPerIteration);
+  return 2.0 * static_cast<double>(resident_ctas * kCeilingThreads * kFfmaIterations * kFfmasPerIteration);
 }
 
 Result<CeilingsPlan> plan_ceilings(const DeviceInfo& device, std::int64_t free_bytes) {
@@ -145,14 +145,9 @@ Result<CeilingsPlan> plan_ceilings(const DeviceInfo& device, std::int64_t free_b
                                                "free; free memory on the GPU or measure before a large problem",
                                                4 * least, free_bytes));
   }
-  plan.copy_ctas = plan.copy_bytes / kCopyCtaBytes;
-  plan.l2_region_bytes = std::max(round_down(device.l2_bytes / 3, kL2PieceBytes), kL2PieceBytes);
-  plan.l2_pieces = plan.l2_region_bytes / kL2PieceBytes;
-  plan.l2_steps = kL2Steps;
+  plan.l2_pieces = std::max<std::int64_t>(1, device.l2_bytes / 3 / kL2PieceBytes);
   plan.resident_ctas =
       std::max<std::int64_t>(1, device.sm_count) * std::max<std::int64_t>(1, device.threads_per_sm / kCeilingThreads);
-  plan.smem_iterations = kSmemIterations;
-  plan.iterations = kIterations;
   return plan;
 }
 
@@ -162,47 +157,32 @@ Result<std::string> compile_ceiling_kernels(const std::string& architecture) {
 
 CudaResult<std::unique_ptr<CeilingKernels>> CeilingKernels::load(const Driver& driver, const std::string& cubin,
                                                                  const CeilingsPlan& plan) {
-  TRY_ASSIGN(auto module, Module::load(driver, cubin));
-  std::unique_ptr<CeilingKernels> kernels(new CeilingKernels(driver, std::move(module), plan));
-  static_assert(kCeilingSymbols.size() == kCount);
-  for (std::size_t i = 0; i < kCount; ++i) {
-    TRY_ASSIGN(auto function, kernels->module_.function(kCeilingSymbols[i]));
-    kernels->functions_[i] = function;
-  }
-  return kernels;
-}
-
-template <typename... Arguments>
-CudaResult<> CeilingKernels::launch(Kernel kernel, std::int64_t ctas, std::int64_t threads, cudaStream_t stream,
-                                    Arguments... arguments) const {
-  std::array<void*, sizeof...(arguments)> pointers{&arguments...};
-  const CUlaunchConfig config = launch_config({ctas}, {threads}, stream);
-  return check(driver_->launch_kernel(&config, functions_[kernel], pointers.data(), nullptr),
-               std::string("launching pgtune's ") + kCeilingSymbols[kernel]);
+  TRY_ASSIGN(auto kernels, KernelTable<kCount>::load(driver, cubin, kCeilingSymbols, "pgtune's"));
+  return std::unique_ptr<CeilingKernels>(new CeilingKernels(std::move(kernels), plan));
 }
 
 CudaResult<> CeilingKernels::fill(const DeviceSpan& span, cudaStream_t stream) const {
-  return launch(kFill, plan_.resident_ctas, kCeilingThreads, stream, span.address,
-                static_cast<std::uint64_t>(span.bytes / 4));
+  return kernels_.launch(kFill, {plan_.resident_ctas}, {kCeilingThreads}, stream, span.address,
+                         static_cast<std::uint64_t>(span.bytes / 4));
 }
 
 CudaResult<> CeilingKernels::copy(std::uint64_t from, std::uint64_t to, cudaStream_t stream) const {
-  return launch(kCopy, plan_.copy_ctas, kCopyThreads, stream, from, to);
+  return kernels_.launch(kCopy, {plan_.copy_bytes / kCopyCtaBytes}, {kCopyThreads}, stream, from, to);
 }
 
 CudaResult<> CeilingKernels::read_l2(std::uint64_t region, cudaStream_t stream) const {
-  return launch(kL2, plan_.resident_ctas, kCeilingThreads, stream, region, static_cast<std::uint32_t>(plan_.l2_pieces),
-                static_cast<std::uint32_t>(plan_.l2_steps), kNeverASum, kNowhere);
+  return kernels_.launch(kL2, {plan_.resident_ctas}, {kCeilingThreads}, stream, region,
+                         static_cast<std::uint32_t>(plan_.l2_pieces), kL2Steps, kNeverASum, kNowhere);
 }
 
 CudaResult<> CeilingKernels::read_smem(cudaStream_t stream) const {
-  return launch(kSmem, plan_.resident_ctas, kCeilingThreads, stream, static_cast<std::uint32_t>(plan_.smem_iterations),
-                kNeverASum, kNowhere);
+  return kernels_.launch(kSmem, {plan_.resident_ctas}, {kCeilingThreads}, stream, kSmemIterations, kNeverASum,
+                         kNowhere);
 }
 
 CudaResult<> CeilingKernels::ffma(cudaStream_t stream) const {
-  return launch(kFfma, plan_.resident_ctas, kCeilingThreads, stream, static_cast<std::uint32_t>(plan_.iterations),
-                std::numeric_limits<float>::quiet_NaN(), kNowhere);
+  return kernels_.launch(kFfma, {plan_.resident_ctas}, {kCeilingThreads}, stream, kFfmaIterations,
+                         std::numeric_limits<float>::quiet_NaN(), kNowhere);
 }
 
 std::vector<Dtype> tensor_ceiling_dtypes(const DeviceInfo& device) {

@@ -5,15 +5,16 @@
 
 #include <cuda_runtime_api.h>
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tuner/gpu/launch/cuda_failure.hpp"
 #include "tuner/gpu/launch/driver.hpp"
+#include "tuner/gpu/launch/kernel_table.hpp"
 #include "tuner/gpu/launch/operand_set.hpp"
 #include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/model/dtype.hpp"
@@ -31,14 +32,9 @@ inline constexpr std::int64_t kSmemBytesPerIteration = 16 * 16;  ///< of a threa
 inline constexpr std::int64_t kFfmasPerIteration = 16 * 16;
 
 struct CeilingsPlan {
-  std::int64_t copy_bytes = 0;  ///< of the copy's source, and of its destination
-  std::int64_t copy_ctas = 0;
-  std::int64_t l2_region_bytes = 0;  ///< the start of the copy's source
-  std::int64_t l2_pieces = 0;
-  std::int64_t l2_steps = 0;         ///< pieces each CTA reads in a launch
-  std::int64_t resident_ctas = 0;    ///< CTAs of kCeilingThreads that fill the GPU once
-  std::int64_t smem_iterations = 0;  ///< of the reads of shared memory, in a launch
-  std::int64_t iterations = 0;       ///< of the arithmetic, in a launch
+  std::int64_t copy_bytes = 0;     ///< of the copy's source, and of its destination
+  std::int64_t l2_pieces = 0;      ///< of the region in L2, the start of the copy's source
+  std::int64_t resident_ctas = 0;  ///< CTAs of kCeilingThreads that fill the GPU once
 
   /// Bytes read plus bytes written by a launch of the copy.
   [[nodiscard]] double dram_bytes() const;
@@ -67,25 +63,19 @@ class CeilingKernels {
   [[nodiscard]] CudaResult<> fill(const DeviceSpan& span, cudaStream_t stream) const;
   /// plan.copy_bytes from one address to the other.
   [[nodiscard]] CudaResult<> copy(std::uint64_t from, std::uint64_t to, cudaStream_t stream) const;
-  /// Every CTA reads plan.l2_steps pieces of the region.
+  /// Every CTA reads pieces of the region.
   [[nodiscard]] CudaResult<> read_l2(std::uint64_t region, cudaStream_t stream) const;
-  /// Every CTA reads its shared memory, plan.smem_iterations times over.
+  /// Every CTA reads its shared memory over and over.
   [[nodiscard]] CudaResult<> read_smem(cudaStream_t stream) const;
   [[nodiscard]] CudaResult<> ffma(cudaStream_t stream) const;
 
  private:
   enum Kernel { kFill, kCopy, kL2, kSmem, kFfma, kCount };
 
-  CeilingKernels(const Driver& driver, Module module, const CeilingsPlan& plan)
-      : driver_(&driver), module_(std::move(module)), plan_(plan) {}
-  template <typename... Arguments>
-  [[nodiscard]] CudaResult<> launch(Kernel kernel, std::int64_t ctas, std::int64_t threads, cudaStream_t stream,
-                                    Arguments... arguments) const;
+  CeilingKernels(KernelTable<kCount> kernels, const CeilingsPlan& plan) : kernels_(std::move(kernels)), plan_(plan) {}
 
-  const Driver* driver_;
-  Module module_;
+  KernelTable<kCount> kernels_;
   CeilingsPlan plan_;
-  std::array<CUfunction, kCount> functions_{};
 };
 
 /// The dtypes for which tensor_ceilings.cu has a kernel on this architecture: empty if its instructions do not reach

@@ -16,15 +16,10 @@
 namespace pgtune::gpu {
 namespace {
 
-/// The copy with the reference's data; the guarded places have the same data.
-constexpr std::size_t kReferenceCopy = 0;
-
 template <typename T>
 CudaResult<> fetch(T* to, std::uint64_t address, std::size_t count) {
   return check(cudaMemcpy(to, device_pointer(address), count * sizeof(T), cudaMemcpyDeviceToHost), "fetching results");
 }
-
-constexpr std::size_t kCopy = 0;
 
 /// An output, if any, that differs from the reference.
 struct Wrong {
@@ -33,7 +28,7 @@ struct Wrong {
   bool zero = false;
 };
 
-/// Puts results into copy 0 and compares them there.
+/// Puts results into the reference's copy and compares them there.
 class ResultsOnGpu : public NullResults {
  public:
   ResultsOnGpu(const OperandBuffers& buffers, Checker& checker, cudaStream_t stream)
@@ -67,21 +62,21 @@ class ResultsOnGpu : public NullResults {
   /// This does not touch the guards of copy 0, and its data is filled again.
   Result<std::uint64_t> wrong_without_part_of(std::size_t input) override {
     auto done = buffers_.kernels()
-                    .clear_pieces(buffers_.place(kCopy).buffers.at(input).address,
+                    .clear_pieces(buffers_.place(Checker::kReferenceCopy).buffers.at(input).address,
                                   operation_.operation().buffers[input], stream_)
-                    .and_then([&] { return checker_.refer_to(kCopy); })
+                    .and_then([&] { return checker_.refer_to(Checker::kReferenceCopy); })
                     .and_then([&] { return store(); });
-    if (done) done = buffers_.fill_inputs(kCopy, stream_);
-    if (done) done = checker_.refer_to(kCopy);
+    if (done) done = buffers_.fill_inputs(Checker::kReferenceCopy, stream_);
+    if (done) done = checker_.refer_to(Checker::kReferenceCopy);
     return judged(done);
   }
 
  private:
   [[nodiscard]] CudaResult<> store(const Wrong& wrong = {}) {
-    if (auto ok = buffers_.poison(kCopy, stream_); !ok) return ok;
+    if (auto ok = buffers_.poison(Checker::kReferenceCopy, stream_); !ok) return ok;
     for (const auto& [buffer, first] : operation_.outputs()) {
       const bool as_it_is = wrong.output != buffer;
-      auto ok = buffers_.kernels().store_result(buffers_.place(kCopy).buffers.at(buffer).address,
+      auto ok = buffers_.kernels().store_result(buffers_.place(Checker::kReferenceCopy).buffers.at(buffer).address,
                                                 operation_.operation().buffers[buffer], checker_.reference().values,
                                                 first, as_it_is ? 0 : wrong.shift, !as_it_is && wrong.zero, stream_);
       if (!ok) return ok;
@@ -93,7 +88,7 @@ class ResultsOnGpu : public NullResults {
   [[nodiscard]] Result<std::uint64_t> judged(const CudaResult<>& stored) {
     if (!stored) return tl::unexpected(to_error(stored.error()));
     Stored result;
-    const auto found = checker_.look(result, kCopy, kPoison);
+    const auto found = checker_.look(result, Checker::kReferenceCopy, kPoison);
     if (!found) return tl::unexpected(to_error(found.error()));
     return found->comparison.wrong;
   }
@@ -215,7 +210,7 @@ CudaResult<> Checker::enqueue_sums(std::size_t copy, int first, int last) {
 
 CudaResult<> Checker::clear_results() {
   // On the stream: a copy from pageable memory may return before it has arrived, and no other stream waits for it.
-  const Results empty;
+  static const Results empty;
   return pgtune::gpu::check(cudaMemcpyAsync(results_.data(), &empty, sizeof(empty), cudaMemcpyHostToDevice, stream_),
                             "clearing results");
 }
@@ -237,7 +232,7 @@ CudaResult<CheckVerdict> Checker::check(Launchable& launchable, double limit_s) 
     verdict.fault = std::move(found->fault);
     if (!verdict.fault.empty()) return verdict;
   }
-  TRY(launchable.reset(0, stream_));
+  TRY(launchable.reset(kReferenceCopy, stream_));
   return verdict;
 }
 
@@ -266,12 +261,8 @@ CudaResult<double> Checker::launch(Launchable& launchable, std::size_t copy, dou
   TRY(launchable.launch(copy, stream_));
   TRY(pgtune::gpu::check(cudaEventRecord(stop_.get(), stream_), "timing the check"));
   // Apart from the kernels that examine: an illegal access is then reported as the launchable's.
-  float elapsed_ms = 0;
-  return wait_for(stop_.get(), limit_s, "running the kernel")
-      .and_then([&] {
-        return pgtune::gpu::check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "timing the check");
-      })
-      .map([&] { return static_cast<double>(elapsed_ms) * 1e-3; });
+  TRY(wait_for(stop_.get(), limit_s, "running the kernel"));
+  return seconds_between(start_.get(), stop_.get());
 }
 
 CudaResult<CheckFindings> Checker::examine(Launchable& launchable, std::size_t copy, double limit_s) {

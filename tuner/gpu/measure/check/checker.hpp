@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,10 +27,13 @@ struct CheckVerdict {
 
 class Checker {
  public:
+  /// The operand copy with the reference's data; the guarded places have the same data.
+  static constexpr std::size_t kReferenceCopy = 0;
+
   /// Bytes that a checker allocates for `operation` in addition to the operands.
   [[nodiscard]] static std::int64_t memory_bytes(const OperationProblem& operation);
 
-  /// Computes the float64 reference of operand copy 0. `operation` defines the right result: the buffers' own, or
+  /// Computes the float64 reference of kReferenceCopy. `operation` defines the right result: the buffers' own, or
   /// another one with the same buffers. All must outlive the checker.
   [[nodiscard]] static CudaResult<std::unique_ptr<Checker>> create(const HelperKernels& kernels,
                                                                    const OperandBuffers& buffers,

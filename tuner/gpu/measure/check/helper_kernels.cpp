@@ -2,11 +2,11 @@
 #include "tuner/gpu/measure/check/helper_kernels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "pgtune_measure_kernels.hpp"
 #include "tuner/gpu/jit/nvrtc.hpp"
-#include "tuner/gpu/launch/driver.hpp"
 #include "tuner/gpu/measure/check/tensors.hpp"
 
 namespace pgtune::gpu {
@@ -60,25 +60,15 @@ Result<std::unique_ptr<HelperKernels>> HelperKernels::load(const Driver& driver,
 
 Result<std::unique_ptr<HelperKernels>> HelperKernels::load_cubin(const Driver& driver, const std::string& cubin,
                                                                  int sm_count) {
-  auto module = Module::load(driver, cubin);
-  if (!module) return tl::unexpected(to_error(module.error()));
-  std::unique_ptr<HelperKernels> kernels(new HelperKernels(driver, std::move(*module), sm_count));
-  static_assert(kHelperSymbols.size() == kCount);
-  for (std::size_t i = 0; i < kCount; ++i) {
-    auto function = kernels->module_.function(kHelperSymbols[i]);
-    if (!function) return tl::unexpected(to_error(function.error()));
-    kernels->functions_[i] = *function;
-  }
-  return kernels;
+  auto kernels = KernelTable<kCount>::load(driver, cubin, kHelperSymbols, "pgtune's");
+  if (!kernels) return tl::unexpected(to_error(kernels.error()));
+  return std::unique_ptr<HelperKernels>(new HelperKernels(std::move(*kernels), sm_count));
 }
 
 template <typename... Arguments>
 CudaResult<> HelperKernels::launch(Kernel kernel, std::int64_t grid_x, std::int64_t grid_y, cudaStream_t stream,
                                    Arguments... arguments) const {
-  std::array<void*, sizeof...(arguments)> pointers{&arguments...};
-  const CUlaunchConfig config = launch_config({grid_x, grid_y}, {kThreads}, stream);
-  return check(driver_->launch_kernel(&config, functions_[kernel], pointers.data(), nullptr),
-               std::string("launching pgtune's ") + kHelperSymbols[kernel]);
+  return kernels_.launch(kernel, {grid_x, grid_y}, {kThreads}, stream, arguments...);
 }
 
 std::int64_t HelperKernels::grid_for(std::int64_t blocks) const {

@@ -4,15 +4,16 @@
 
 #include <cuda_runtime_api.h>
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "tuner/gpu/launch/cuda_failure.hpp"
 #include "tuner/gpu/launch/driver.hpp"
+#include "tuner/gpu/launch/kernel_table.hpp"
 #include "tuner/gpu/launch/operand_set.hpp"
 #include "tuner/gpu/measure/check/tensors.hpp"
 #include "tuner/model/conditions.hpp"
@@ -112,17 +113,14 @@ class HelperKernels {
     kCount
   };
 
-  HelperKernels(const Driver& driver, Module module, int sm_count)
-      : driver_(&driver), module_(std::move(module)), sm_count_(sm_count) {}
+  HelperKernels(KernelTable<kCount> kernels, int sm_count) : kernels_(std::move(kernels)), sm_count_(sm_count) {}
   template <typename... Arguments>
   [[nodiscard]] CudaResult<> launch(Kernel kernel, std::int64_t grid_x, std::int64_t grid_y, cudaStream_t stream,
                                     Arguments... arguments) const;
   [[nodiscard]] std::int64_t grid_for(std::int64_t blocks) const;
 
-  const Driver* driver_;
-  Module module_;
+  KernelTable<kCount> kernels_;
   int sm_count_;
-  std::array<CUfunction, kCount> functions_{};
 };
 
 }  // namespace pgtune::gpu

@@ -17,6 +17,7 @@
 #include "tuner/gpu/jit/cubin_kernels.hpp"
 #include "tuner/gpu/jit/nvrtc.hpp"
 #include "tuner/gpu/launch/driver.hpp"
+#include "tuner/gpu/measure/check/fault_text.hpp"
 
 namespace pgtune::gpu {
 namespace {
@@ -134,14 +135,15 @@ Result<std::unique_ptr<OperationKernels>> OperationKernels::create(const Driver&
   TRY_ASSIGN(const auto cubin, compile(*operation, architecture));
   auto module = Module::load(driver, cubin);
   if (!module) return tl::unexpected(to_error(module.error()));
-  std::unique_ptr<OperationKernels> out(new OperationKernels(kernels, std::move(operation), std::move(*module)));
-  out->driver_ = &driver;
+  std::unique_ptr<OperationKernels> out(
+      new OperationKernels(driver, kernels, std::move(operation), std::move(*module)));
   if (auto ok = out->allocate_initial(); !ok) return tl::unexpected(to_error(ok.error()));
   return out;
 }
 
-OperationKernels::OperationKernels(const HelperKernels& kernels, OperationHandle operation, Module module)
-    : kernels_(&kernels), operation_(std::move(operation)), module_(std::move(module)) {
+OperationKernels::OperationKernels(const Driver& driver, const HelperKernels& kernels, OperationHandle operation,
+                                   Module module)
+    : driver_(&driver), kernels_(&kernels), operation_(std::move(operation)), module_(std::move(module)) {
   std::int64_t first = 0;
   for (std::size_t i = 0; i < operation_->buffers.size(); ++i) {
     const OperationBuffer& buffer = operation_->buffers[i];
@@ -286,8 +288,7 @@ CudaResult<> OperationKernels::keep_initial(const OperandSet& operands, DataDist
 }
 
 CudaResult<> OperationKernels::clear(const ReferenceMemory& memory, cudaStream_t stream) const {
-  std::int64_t elements = 0;
-  for (const Output& output : outputs_) elements += operation_->buffers[output.buffer].elements();
+  const std::int64_t elements = result_elements(*operation_);
   const auto bytes_of = [&](std::size_t element) { return elements * static_cast<std::int64_t>(element); };
   return kernels_->fill_pattern({memory.values, bytes_of(sizeof(double))}, kAllBits, stream).and_then([&] {
     return kernels_->fill_pattern({memory.scales, bytes_of(sizeof(float))}, kOneAsFloat, stream);

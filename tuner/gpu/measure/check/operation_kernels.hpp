@@ -70,7 +70,7 @@ class OperationKernels {
   [[nodiscard]] const std::vector<Output>& outputs() const { return outputs_; }
 
  private:
-  OperationKernels(const HelperKernels& kernels, OperationHandle operation, Module module);
+  OperationKernels(const Driver& driver, const HelperKernels& kernels, OperationHandle operation, Module module);
   /// Inputs that a launch changes are lost when the reference needs them, and pointers do not lead to their copies.
   [[nodiscard]] bool refers_elsewhere(const OperationBuffer& buffer) const;
   [[nodiscard]] CudaResult<> allocate_initial();
@@ -91,7 +91,7 @@ class OperationKernels {
                                     const OperandSet* results, std::uint64_t seed, const ReferenceMemory& memory,
                                     cudaStream_t stream) const;
 
-  const Driver* driver_ = nullptr;
+  const Driver* driver_;
   const HelperKernels* kernels_;
   OperationHandle operation_;
   Module module_;

@@ -292,9 +292,8 @@ CudaResult<> SeriesToVerify::fill_case(std::size_t index, std::size_t copy) {
 }
 
 CudaResult<> SeriesToVerify::restore() {
-  constexpr std::size_t kReferenceCopy = 0;
   buffers_->set_data(data_);
-  return fill_all().and_then([&] { return checker_->refer_to(kReferenceCopy); });
+  return fill_all().and_then([&] { return checker_->refer_to(Checker::kReferenceCopy); });
 }
 
 CudaResult<> SeriesToVerify::poison(std::size_t copy, std::uint32_t pattern) {
@@ -304,7 +303,6 @@ CudaResult<> SeriesToVerify::poison(std::size_t copy, std::uint32_t pattern) {
 CudaResult<> SeriesToVerify::rewrite(std::size_t copy) { return buffers_->rewrite_results(copy, stream_); }
 
 CudaResult<std::optional<double>> SeriesToVerify::launch(std::size_t copy) {
-  float elapsed_ms = 0;
   bool in_time = false;
   const auto begun = std::chrono::steady_clock::now();
   return buffers_->kernels()
@@ -317,8 +315,8 @@ CudaResult<std::optional<double>> SeriesToVerify::launch(std::size_t copy) {
         if (!in_time) hold_ = std::min(2 * hold_, kLongestHold);
         return wait_for(stop_.get(), launch_limit_s_, "running the kernel again");
       })
-      .and_then([&] { return check(cudaEventElapsedTime(&elapsed_ms, start_.get(), stop_.get()), "verifying"); })
-      .map([&] { return in_time ? std::optional(static_cast<double>(elapsed_ms) * 1e-3) : std::nullopt; });
+      .and_then([&] { return seconds_between(start_.get(), stop_.get()); })
+      .map([&](double time_s) { return in_time ? std::optional(time_s) : std::nullopt; });
 }
 
 CudaResult<> SeriesToVerify::launch_as_timed(std::int64_t turns) {

@@ -26,13 +26,6 @@ CudaResult<Event> create_blocking_event() {
   });
 }
 
-CudaResult<double> elapsed_s(const Event& from, const Event& to) {
-  float elapsed_ms = 0;
-  return check(cudaEventElapsedTime(&elapsed_ms, from.get(), to.get()), "reading a chunk's time").map([&] {
-    return static_cast<double>(elapsed_ms) * 1e-3;
-  });
-}
-
 }  // namespace
 
 ChunkSum sum_inside(const std::vector<EnergyChunk>& chunks, double start_s, double end_s) {
@@ -48,7 +41,8 @@ ChunkSum sum_inside(const std::vector<EnergyChunk>& chunks, double start_s, doub
 CudaResult<std::unique_ptr<EnergyLoad>> EnergyLoad::start(LaunchSeries& series, double per_launch_s,
                                                           const HelperKernels& kernels, int sm_count,
                                                           const std::function<double()>& now_s) {
-  std::unique_ptr<EnergyLoad> load(new EnergyLoad(series, kernels, static_cast<std::size_t>(sm_count)));
+  TRY_ASSIGN(auto clock, ClockMeter::create(kernels, sm_count));
+  std::unique_ptr<EnergyLoad> load(new EnergyLoad(series, std::move(clock)));
   TRY(load->prepare(per_launch_s, now_s));
   load->thread_ = std::thread([raw = load.get()] { raw->run(); });
   return load;
@@ -68,18 +62,15 @@ CudaResult<> EnergyLoad::prepare(double per_launch_s, const std::function<double
       *event = std::move(created);
     }
   }
-  TRY_ASSIGN(auto clocks, DeviceBuffer::allocate(static_cast<std::int64_t>(2 * sm_count_ * sizeof(ClockReading))));
-  clocks_ = std::move(clocks);
   TRY_ASSIGN(auto base, create_event());
   base_ = std::move(base);
 
   const cudaStream_t stream = series_->stream();
-  auto done =
-      check(cudaMemsetAsync(clocks_.data(), 0, static_cast<std::size_t>(clocks_.bytes()), stream), "clearing clocks")
-          .and_then([&] { return series_->sweep_l2(); })
-          .and_then([&] { return check(cudaStreamSynchronize(stream), "waiting for the GPU"); })
-          .and_then([&] { return check(cudaEventRecord(base_.get(), stream), "starting the load"); })
-          .and_then([&] { return check(cudaEventSynchronize(base_.get()), "starting the load"); });
+  auto done = clock_.clear(stream)
+                  .and_then([&] { return series_->sweep_l2(); })
+                  .and_then([&] { return check(cudaStreamSynchronize(stream), "waiting for the GPU"); })
+                  .and_then([&] { return check(cudaEventRecord(base_.get(), stream), "starting the load"); })
+                  .and_then([&] { return check(cudaEventSynchronize(base_.get()), "starting the load"); });
   // The stream was idle, so the event is some microseconds old.
   base_s_ = now_s();
   return done;
@@ -118,43 +109,27 @@ CudaResult<> EnergyLoad::enqueue_chunk() {
 CudaResult<> EnergyLoad::retire_chunk() {
   const Slot& slot = slots_[retired_ % kInFlight];
   if (auto ok = check(cudaEventSynchronize(slot.stop.get()), "running a chunk"); !ok) return ok;
-  TRY_ASSIGN(const auto since_s, elapsed_s(base_, slot.start));
-  TRY_ASSIGN(const auto time_s, elapsed_s(slot.start, slot.stop));
+  TRY_ASSIGN(const auto since_s, seconds_between(base_.get(), slot.start.get()));
+  TRY_ASSIGN(const auto time_s, seconds_between(slot.start.get(), slot.stop.get()));
   chunks_.push_back({base_s_ + since_s, time_s, slot.launches});
   ++retired_;
   return {};
 }
 
-std::uint64_t EnergyLoad::clock_address(std::size_t index) const {
-  return clocks_.address() + index * sm_count_ * sizeof(ClockReading);
-}
-
 CudaResult<> EnergyLoad::read_wanted_clocks() {
   for (std::size_t i = 0; i < clock_wanted_.size(); ++i) {
     if (!clock_wanted_[i] || clock_read_[i]) continue;
-    if (auto ok = kernels_->read_clocks(clock_address(i), series_->stream()); !ok) return ok;
+    TRY(i == 0 ? clock_.read_before(series_->stream()) : clock_.read_after(series_->stream()));
     clock_read_[i] = true;
   }
   return {};
-}
-
-CudaResult<double> EnergyLoad::fetch_clock() const {
-  if (!clock_read_[0] || !clock_read_[1]) return 0.0;
-  std::array<std::vector<ClockReading>, 2> readings;
-  for (std::size_t i = 0; i < readings.size(); ++i) {
-    readings[i].resize(sm_count_);
-    TRY(check(cudaMemcpy(readings[i].data(), device_pointer(clock_address(i)), sm_count_ * sizeof(ClockReading),
-                         cudaMemcpyDeviceToHost),
-              "reading clocks"));
-  }
-  return mean_clock_hz(readings[0], readings[1]);
 }
 
 CudaResult<EnergyLoad::Record> EnergyLoad::stop() {
   stopping_ = true;
   thread_.join();
   if (!result_) return tl::unexpected(result_.error());
-  return fetch_clock().map([&](double clock_hz) { return Record{std::move(chunks_), clock_hz}; });
+  return clock_.mean_hz().map([&](double clock_hz) { return Record{std::move(chunks_), clock_hz}; });
 }
 
 Result<EnergyWindow> measure_load_energy(const protocol::EnergyRequest& request, const NvmlDevice& device,

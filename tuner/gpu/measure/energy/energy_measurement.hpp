@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tuner/gpu/launch/handles.hpp"
@@ -71,26 +72,21 @@ class EnergyLoad {
     std::int64_t launches = 0;
   };
 
-  EnergyLoad(LaunchSeries& series, const HelperKernels& kernels, std::size_t sm_count)
-      : series_(&series), kernels_(&kernels), sm_count_(sm_count) {}
+  EnergyLoad(LaunchSeries& series, ClockMeter clock) : series_(&series), clock_(std::move(clock)) {}
   [[nodiscard]] CudaResult<> prepare(double per_launch_s, const std::function<double()>& now_s);
   void run();
   [[nodiscard]] CudaResult<> launch_until_stopped();
   [[nodiscard]] CudaResult<> enqueue_chunk();
   [[nodiscard]] CudaResult<> retire_chunk();
   [[nodiscard]] CudaResult<> read_wanted_clocks();
-  [[nodiscard]] CudaResult<double> fetch_clock() const;
-  [[nodiscard]] std::uint64_t clock_address(std::size_t index) const;
 
   LaunchSeries* series_;
-  const HelperKernels* kernels_;
-  std::size_t sm_count_;
+  ClockMeter clock_;  ///< before: of start_clock(), after: of stop_clock()
   int device_ = 0;
   std::int64_t launches_ = 0;  ///< of a chunk
   Event base_;                 ///< happened at base_s_
   double base_s_ = 0;
   std::array<Slot, kInFlight> slots_;
-  DeviceBuffer clocks_;  ///< the readings of start_clock(), then those of stop_clock()
   std::array<std::atomic<bool>, 2> clock_wanted_{};
   std::atomic<bool> stopping_ = false, failed_ = false;
 
