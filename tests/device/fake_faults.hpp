@@ -25,8 +25,8 @@
 //   wrong_version hello: another protocol version
 //   no_devices    list: no GPU, with a problem text
 //   hot           round: heat held the clocks down in every sample, as long as the fault is active
-//   hot_once      round: likewise, the first time only
 //   slow_clock    round: every sample at half the clock, and twice as long
+//   slow_clock_once  round: likewise, the first time only
 //   slower        round: variants, not the baseline, take a tenth longer
 //   capped        round, energy: at the power cap all the time
 //   sample_missing, outcome_missing  round: the report lacks the last contender's

@@ -21,6 +21,7 @@
 #include <iostream>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "tests/device/fake_faults.hpp"
 #include "tests/device/fake_measurer.hpp"
@@ -102,16 +103,14 @@ std::string key_of(const protocol::Request& request) {
   return keys;
 }
 
-json round_report(const protocol::RoundRequest& round, const std::string& behaviour, const FakeMeasurer& measurer) {
-  static bool was_hot = false;
-  const bool hot = behaviour == "hot" || (behaviour == "hot_once" && !was_hot);
-  was_hot = was_hot || hot;
+json round_report(const protocol::RoundRequest& round, std::string behaviour, const FakeMeasurer& measurer) {
+  static bool was_slow = false;
+  if (behaviour == "slow_clock_once") behaviour = std::exchange(was_slow, true) ? "" : "slow_clock";
   protocol::RoundReport report{{}, std::vector<Outcome>(round.contenders.size())};
   for (std::size_t index = 0; index < round.contenders.size(); ++index) {
     const auto place = std::find(round.order.begin(), round.order.end(), static_cast<int>(index));
     const int position = static_cast<int>(place - round.order.begin());
-    report.samples.emplace_back(
-        measurer.round_sample(round, round.contenders[index], position, hot ? "hot" : behaviour));
+    report.samples.emplace_back(measurer.round_sample(round, round.contenders[index], position, behaviour));
   }
   if (behaviour == "sample_missing") report.samples.pop_back();
   if (behaviour == "outcome_missing") report.outcomes.pop_back();

@@ -199,16 +199,19 @@ TEST_F(WorkerDeviceTest, TheContenderThatBreaksARoundIsFoundAndTheOthersKeepThei
 
 TEST_F(WorkerDeviceTest, WhatIsWaitedForIsLimitedByWhatItTakes) {
   set_faults("round|BM=32,|hang;energy||hang");
-  const auto device = open_prepared(impatient_options());
+  WorkerDevice::Options all_hang = impatient_options();
+  all_hang.trial_floor = all_hang.call_floor = milliseconds(100);
+  const auto device = open_prepared(all_hang);
   protocol::RoundRequest round = round_of({32}, {0});
+  round.contenders.pop_back();  // the baseline
   round.sample_s = 0;
-  // 300 ms, 200 ms around a sample and a hundred times the baseline.
-  EXPECT_THAT(device->run_round(round).value().outcomes.at(0).reason, HasSubstr("no answer within 0.501 s"));
+  // 100 ms, 200 ms around a sample and a hundred times the baseline.
+  EXPECT_THAT(device->run_round(round).value().outcomes.at(0).reason, HasSubstr("no answer within 0.301 s"));
   EXPECT_TRUE(device->prepare(alone("4096x4096x1024")));
-  EXPECT_THAT(device->run_round(round).value().outcomes.at(0).reason, HasSubstr("no answer within 0.535 s"));
+  EXPECT_THAT(device->run_round(round).value().outcomes.at(0).reason, HasSubstr("no answer within 0.335 s"));
   protocol::EnergyRequest energy;
-  energy.lead_in_s = energy.window_s = 0.05;
-  EXPECT_THAT(device->measure_energy(energy).error().text(), HasSubstr("no answer within 0.5 s"));
+  energy.lead_in_s = energy.window_s = 0.01;
+  EXPECT_THAT(device->measure_energy(energy).error().text(), HasSubstr("no answer within 0.14 s"));
 }
 
 TEST_F(WorkerDeviceTest, AMalformedReportOfARoundIsAnError) {

@@ -11,6 +11,7 @@
 #include "tool/pgtune/recording/recordings.hpp"
 
 namespace pgtune::fuzz {
+
 void recording(std::string_view bytes) {
   static const support::ScratchFolder folder;
   try {

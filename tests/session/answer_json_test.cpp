@@ -12,11 +12,9 @@ namespace {
 
 TEST(AnswerJson, SurvivesTheRoundTrip) {
   TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant& variant, Script& script) {
     if (parameter(variant, "A") == 2) script.trial = {OutcomeKind::kCrashed, "illegal address"};
-    return script;
-  };
+  });
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);

@@ -105,11 +105,9 @@ TEST(Bench, AppendsButReplacesNoAnswer) {
 
 TEST(Bench, AWrongResultIsSeenAndTheOthersAreMeasured) {
   TestBench bench;
-  bench.search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  bench.search.plan = plain_but([](const Variant& variant, Script& script) {
     if (variant.key() == kBestKey) script.trial = {OutcomeKind::kWrongResult, "element (3,4)"};
-    return script;
-  };
+  });
   auto device = bench.search.device();
   const auto result = bench.run(device);
   ASSERT_TRUE(result && result->answer);
@@ -122,11 +120,9 @@ TEST(Bench, AWrongResultIsSeenAndTheOthersAreMeasured) {
 
 TEST(Bench, WhatFailsInARoundIsOut) {
   TestBench bench;
-  bench.search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  bench.search.plan = plain_but([](const Variant& variant, Script& script) {
     if (variant.key() == kBestKey) script.fails_in_round = 3;
-    return script;
-  };
+  });
   auto device = bench.search.device();
   const auto result = bench.run(device);
   ASSERT_TRUE(result && result->answer);
@@ -137,11 +133,9 @@ TEST(Bench, WhatFailsInARoundIsOut) {
 
 TEST(Bench, NothingMeasurableIsAResultWithReasonsAndFinishesTheSession) {
   TestBench bench;
-  bench.search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  bench.search.plan = plain_but([](const Variant&, Script& script) {
     script.build = {OutcomeKind::kCompileFailed, "no such register"};
-    return script;
-  };
+  });
   auto device = bench.search.device();
   const auto result = bench.run(device);
   ASSERT_TRUE(result);
@@ -266,11 +260,9 @@ TEST(BenchAgain, WhatWasCheckedBeforeAStopHasNotFailed) {
 
 TEST(Bench, WhoFailsTheVerificationIsOutAndTheNextIsVerified) {
   TestBench bench;
-  bench.search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  bench.search.plan = plain_but([](const Variant& variant, Script& script) {
     if (variant.key() == kBestKey) script.verified = {OutcomeKind::kWrongResult, "wrong with other data"};
-    return script;
-  };
+  });
   auto device = bench.search.device();
   const auto result = bench.run(device);
   ASSERT_TRUE(result && result->answer);
@@ -304,11 +296,7 @@ TEST(BenchAgain, WhatASearchFoundHolds) {
   const RankedVariant& stored = found->answer->ranking.front();
   EXPECT_EQ(held(stored, *find(*same, stored.variant), same->answer->floor.margin).held, Held::kHeld);
 
-  bench.search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
-    script.time_s *= 1.05;
-    return script;
-  };
+  bench.search.plan = plain_but([](const Variant&, Script& script) { script.time_s *= 1.05; });
   auto slower = bench.search.device();
   const auto changed = bench.run(slower);
   ASSERT_TRUE(changed && changed->answer);

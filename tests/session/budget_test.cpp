@@ -66,11 +66,9 @@ TEST(AnsweredAlready, IsWhatASearchWouldReturnUnderTheSameOptions) {
 
 TEST(AnsweredAlready, NotWhereSomethingIsToBeRetried) {
   TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant& variant, Script& script) {
     if (variant.key() == "A=1,B=1") script.trial = {OutcomeKind::kCrashed, "fell"};
-    return script;
-  };
+  });
   auto device = search.device();
   ASSERT_TRUE(search.run(device));
   const StoreKey key{search.problem, search.definition, device.info(), search.options.conditions};
@@ -92,11 +90,7 @@ TEST(TrialBudget, LargerThanTheSpaceIsNoLimit) {
 TEST(TrialBudget, FailuresCountAsTries) {
   TestSearch search;
   search.options.budget.trials = 10;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
-    script.build = {OutcomeKind::kCompileFailed, "no"};
-    return script;
-  };
+  search.plan = plain_but([](const Variant&, Script& script) { script.build = {OutcomeKind::kCompileFailed, "no"}; });
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result);
@@ -146,11 +140,9 @@ TEST(TimeBudget, TriesEightHoweverLittleIsLeft) {
 TEST(TimeBudget, FailuresAreAmongTheEight) {
   TestSearch search;
   search.options.budget.seconds = 1;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant& variant, Script& script) {
     if (parameter(variant, "A") == 1) script.build = {OutcomeKind::kCompileFailed, "no"};
-    return script;
-  };
+  });
   auto device = search.device();
   device.round_s = 2;
   const auto result = search.run(device);
@@ -163,11 +155,9 @@ TEST(TimeBudget, ASpaceOfUpToEightIsTriedWhole) {
     TestSearch search;
     search.definition = test_template({rule});
     search.options.budget.seconds = 1;
-    search.plan = [](const Variant& variant) {
-      Script script = plain_script(variant);
+    search.plan = plain_but([](const Variant& variant, Script& script) {
       if (variant.key() != "A=1,B=5") script.trial = {OutcomeKind::kWrongResult, "wrong"};
-      return script;
-    };
+    });
     auto device = search.device();
     device.round_s = device.trial_s = 2;
     const auto result = search.run(device);
@@ -202,11 +192,9 @@ TEST(TimeBudget, FewVariantsAreWorthMoreThanTheRoundsShare) {
 
 TEST(TimeBudget, WithoutARightVariantTheRoundsShareGoesToTheSearch) {
   TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant&, Script& script) {
     script.trial = {OutcomeKind::kWrongResult, "element (0,0) is wrong"};
-    return script;
-  };
+  });
   search.options.budget.seconds = 20;
   auto device = search.device();
   device.trial_s = 0.8;  // the whole space would take 32 s

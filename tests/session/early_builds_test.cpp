@@ -28,12 +28,6 @@ bool comes_true(const std::atomic<bool>& flag) {
   return flag;
 }
 
-Script slowly_built(const Variant& variant) {
-  Script script = plain_script(variant);
-  script.build_s = 1;
-  return script;
-}
-
 TEST(EarlyBuilds, AreAskedForBeforeTheGpuMeasuresAnything) {
   TestSearch search;
   auto device = search.device();
@@ -127,7 +121,7 @@ TEST(EarlyBuilds, DoNotCountAsSlowInWhatIsExpectedToRemain) {
 
 TEST(EarlyBuilds, AreLeftAloneWhereAStopEndsTheSearchBeforeItsScreening) {
   TestSearch search;
-  search.plan = slowly_built;
+  search.plan = plain_but([](const Variant&, Script& script) { script.build_s = 1; });
   auto first = search.device();
   first.after_round = [&](Stage) { search.stop = true; };
   const auto result = search.run(first);

@@ -109,11 +109,9 @@ TEST(Energy, TiesAreInWhatDecides) {
   for (const Objective objective : {Objective::kTime, Objective::kEnergy}) {
     TestSearch search;
     search.options.objective = objective;
-    search.plan = [](const Variant& variant) {
-      Script script = plain_script(variant);
+    search.plan = plain_but([](const Variant&, Script& script) {
       if (script.time_s < 1.15e-3) script.time_s = 1e-3;
-      return script;
-    };
+    });
     auto device = search.device();
     give_power(search, device, 450, 600);
     const auto result = search.run(device);

@@ -90,11 +90,9 @@ TEST(Final, IsOfLaunchesInOneWay) {
 
 TEST(Final, AContenderThatFailsIsOutAndItsFailureStored) {
   TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant& variant, Script& script) {
     if (variant.key() == kBestKey) script.fails_in_round = 4;
-    return script;
-  };
+  });
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
@@ -111,11 +109,9 @@ TEST(Final, AContenderThatFailsIsOutAndItsFailureStored) {
 TEST(Final, WhenNobodyIsLeftTheNextBestHaveTheirFinal) {
   TestSearch search;
   search.options.finalists = 2;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant& variant, Script& script) {
     if (parameter(variant, "B") == 3) script.fails_in_round = 1;
-    return script;
-  };
+  });
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
@@ -126,11 +122,9 @@ TEST(Final, WhenNobodyIsLeftTheNextBestHaveTheirFinal) {
 
 TEST(Final, ATieWithinTheMarginIsNotExtended) {
   TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant& variant, Script& script) {
     if (variant.key() == "A=4,B=3") script.time_s = 1e-3;
-    return script;
-  };
+  });
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);

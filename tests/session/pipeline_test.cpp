@@ -12,11 +12,7 @@ namespace {
 
 TEST(Pipeline, FillsEverySlotAndNeverMore) {
   TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
-    script.build_s = 1;
-    return script;
-  };
+  search.plan = plain_but([](const Variant&, Script& script) { script.build_s = 1; });
   auto device = search.device();
   device.slots = 6;
   ASSERT_TRUE(search.run(device));
@@ -35,11 +31,8 @@ TEST(Pipeline, BuildsRunAheadOfASlowGpuButNotWithoutBound) {
 
 TEST(Pipeline, SlowBuildsDoNotKeepTheGpuFromWhatIsReady) {
   TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
-    script.build_s = parameter(variant, "A") == 1 ? 100 : 0.1;
-    return script;
-  };
+  search.plan = plain_but(
+      [](const Variant& variant, Script& script) { script.build_s = parameter(variant, "A") == 1 ? 100 : 0.1; });
   auto device = search.device();
   device.slots = 8;
   ASSERT_TRUE(search.run(device));
@@ -58,13 +51,11 @@ TEST(Pipeline, VariantsAreTriedInTheOrderOfTheirProposals) {
   }
   TestSearch slow;
   slow.options.budget.seconds = 4;
-  slow.plan = [&](const Variant& variant) {
-    Script script = plain_script(variant);
+  slow.plan = plain_but([&](const Variant& variant, Script& script) {
     // Later ones are ready first: of each eight the first takes longest.
     const auto place = std::find(order.begin(), order.end(), variant.key()) - order.begin();
     script.build_s = 0.2 * static_cast<double>(8 - place % 8);
-    return script;
-  };
+  });
   auto device = slow.device();
   device.slots = 8;
   ASSERT_TRUE(slow.run(device));
@@ -75,11 +66,9 @@ TEST(Pipeline, VariantsAreTriedInTheOrderOfTheirProposals) {
 
 TEST(Pipeline, SpillingBuildsAreNeverLaunched) {
   TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant& variant, Script& script) {
     if (variant.key() == kBestKey) script.spill_bytes = 8;
-    return script;
-  };
+  });
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);

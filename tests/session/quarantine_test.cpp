@@ -58,12 +58,10 @@ TEST(Quarantine, WhatCrashedElsewhereIsBuiltButNotRunAndTheReasonSaysWhere) {
 TEST(Quarantine, WhatCrashesInTheFinalIsNotRunAgainInTheNextOneUnderAnotherName) {
   TestSearch search;
   search.options.finalists = 1;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant& variant, Script& script) {
     if (variant.key() == kBestKey || variant.key() == kOtherKey) script.cubin = "shared";
     if (variant.key() == kOtherKey) script.time_s = 1.05e-3;  // the next best
-    return script;
-  };
+  });
   auto device = search.device();
   device.spoil = [](const protocol::RoundRequest& request, protocol::RoundReport& report) {
     for (std::size_t i = 0; request.stage == Stage::kFinal && i < request.contenders.size(); ++i) {
@@ -130,11 +128,9 @@ TEST(Quarantine, RetryFailedRunsThemAll) {
 
 TEST(Quarantine, RetryFailedTriesTheStoredFailuresOfThisProblemAgainAndNothingElse) {
   TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant& variant, Script& script) {
     if (variant.key() == kBestKey) script.trial = {OutcomeKind::kCrashed, "it was the power supply"};
-    return script;
-  };
+  });
   auto first = search.device();
   const auto before = search.run(first);
   ASSERT_TRUE(before && before->answer);
@@ -183,12 +179,10 @@ TEST(Quarantine, AFinalistWhoseCodeCrashedElsewhereMeanwhileIsLeftOut) {
 
 TEST(Quarantine, WithinOneSearchEqualMachineCodeCrashesOnce) {
   TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant& variant, Script& script) {
     script.cubin = parameter(variant, "A") == 5 ? "the same for all of A=5" : "";
     if (parameter(variant, "A") == 5) script.trial = {OutcomeKind::kTimeout, "hangs"};
-    return script;
-  };
+  });
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result);

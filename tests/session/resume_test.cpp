@@ -14,11 +14,9 @@ namespace pgtune::session {
 namespace {
 
 /// Fails for some variants, so that resuming has failures to remember.
-Script mixed_script(const Variant& variant) {
-  Script script = plain_script(variant);
+void mixed(const Variant& variant, Script& script) {
   if (parameter(variant, "A") == 3) script.trial = {OutcomeKind::kCrashed, "illegal address"};
   if (parameter(variant, "A") == 4) script.build = {OutcomeKind::kTimeout, "compiler hung"};
-  return script;
 }
 
 void interrupt_after_trials(TestSearch& search, FakeDevice& device, std::size_t count) {
@@ -68,7 +66,7 @@ TEST(Interrupt, BeforeAnythingWasMeasuredThereIsNoAnswer) {
 
 TEST(Resume, RepeatsNoTrialAndEndsLikeAnUninterruptedSearch) {
   TestSearch straight, search;
-  straight.plan = search.plan = mixed_script;
+  straight.plan = search.plan = plain_but(mixed);
   auto baseline_device = straight.device();
   const auto expected = straight.run(baseline_device);
 
@@ -112,11 +110,7 @@ TEST(Resume, GoesOnAfterTheDeviceDied) {
 TEST(Resume, TimesInGraphsAndOneByOneAreNotCompared) {
   const auto tried_again = [](double slower, bool graphs_before, bool graphs_now) {
     TestSearch search;
-    search.plan = [&](const Variant& variant) {
-      Script script = plain_script(variant);
-      script.time_s *= slower;
-      return script;
-    };
+    search.plan = plain_but([&](const Variant&, Script& script) { script.time_s *= slower; });
     auto first = search.device();
     first.baseline.in_graphs = graphs_before;
     interrupt_after_trials(search, first, 15);
@@ -168,11 +162,9 @@ TEST(Resume, AFinalistThatNoLongerBuildsIsReplacedByItsFailure) {
   first.after_round = [&](Stage stage) { search.stop = stage == Stage::kFinal; };
   ASSERT_TRUE(search.run(first));
   search.stop = false;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant& variant, Script& script) {
     if (variant.key() == kBestKey) script.build = {OutcomeKind::kCompileFailed, "header is gone"};
-    return script;
-  };
+  });
   auto second = search.device();
   const auto result = search.run(second);
   ASSERT_TRUE(result && result->answer);
@@ -219,7 +211,7 @@ TEST(OtherBoard, IsAnsweredUnlessItAsksForItself) {
 
 TEST(OtherBoard, TakesOverFailuresAndTriesAgainWhatWasRight) {
   TestSearch search;
-  search.plan = mixed_script;
+  search.plan = plain_but(mixed);
   auto first = search.device();
   ASSERT_TRUE(search.run(first));
   const auto known = search.store.trials({search.problem, search.definition, first.device_info});
@@ -242,11 +234,9 @@ TEST(OtherBoard, TakesOverFailuresAndTriesAgainWhatWasRight) {
 
 TEST(OtherBoard, WhatItsHardwareFailedInIsTriedAgain) {
   TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant& variant, Script& script) {
     if (variant.key() == kBestKey) script.trial = {OutcomeKind::kCrashed, "cudaErrorECCUncorrectable"};
-    return script;
-  };
+  });
   auto first = search.device();
   ASSERT_TRUE(search.run(first));
   search.plan = plain_script;

@@ -62,8 +62,7 @@ TEST(Search, SeedsFollowTheDefault) {
 
 TEST(Search, EveryFailureIsCountedExplainedSavedAndNeverWins) {
   TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant& variant, Script& script) {
     const auto a = parameter(variant, "A");
     if (a == 2) script.build = {OutcomeKind::kCompileFailed, "no such register"};
     if (a == 3) script.trial = {OutcomeKind::kCrashed, "illegal address"};
@@ -71,8 +70,7 @@ TEST(Search, EveryFailureIsCountedExplainedSavedAndNeverWins) {
     if (a == 5) script.trial = {OutcomeKind::kWrongResult, "off by 3"};
     if (a == 6) script.spill_bytes = 48;
     if (a == 5 || a == 3) script.time_s = 1e-6;  // would win if it were right
-    return script;
-  };
+  });
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
@@ -95,11 +93,7 @@ TEST(Search, EveryFailureIsCountedExplainedSavedAndNeverWins) {
 
 TEST(Search, NothingValidFinishesWithoutAnAnswer) {
   TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
-    script.trial = {OutcomeKind::kWrongResult, "always"};
-    return script;
-  };
+  search.plan = plain_but([](const Variant&, Script& script) { script.trial = {OutcomeKind::kWrongResult, "always"}; });
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result);
@@ -283,15 +277,11 @@ Result<SearchResult> search_two(TestSearch& search, FakeDevice& device) {
       search.stop, [&](const Progress& update) { search.progress.push_back(update); }, search.clock(device));
 }
 
-Script faster_second(const Variant& variant) {
-  Script script = plain_script(variant);
-  if (variant.template_name == "second") script.time_s *= 0.95;
-  return script;
-}
-
 TEST(SearchSession, SeveralTemplatesShareOneFinal) {
   TestSearch search;
-  search.plan = faster_second;
+  search.plan = plain_but([](const Variant& variant, Script& script) {
+    if (variant.template_name == "second") script.time_s *= 0.95;
+  });
   FakeDevice device = search.device();
   const auto result = search_two(search, device).value();
   EXPECT_EQ(result.answer->best().variant.id(), std::string("second/") + kBestKey);

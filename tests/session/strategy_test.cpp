@@ -52,12 +52,10 @@ TEST_P(ByStrategy, AResumedSearchTriesWhatTheUninterruptedOneTried) {
 TEST_P(ByStrategy, GoesOnAfterEverythingThatWasReadyIsQuarantined) {
   TestSearch search;
   search.options.strategy = GetParam();
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant&, Script& script) {
     script.cubin = "the same";
     script.trial = {OutcomeKind::kCrashed, "illegal address"};
-    return script;
-  };
+  });
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result) << result.error().text();
@@ -87,11 +85,9 @@ TEST(TaughtModel, AResumedSearchTriesWhatTheUninterruptedOneTried) {
     own->options.predictor = taught(*own, gpu);
     own->options.budget.trials = 25;
     // What was expected is not what is found: the order follows from reports, too.
-    own->plan = [](const Variant& variant) {
-      Script script = plain_script(variant);
+    own->plan = plain_but([](const Variant& variant, Script& script) {
       script.time_s = 1e-3 * (1 + 0.1 * static_cast<double>(parameter(variant, "A") * parameter(variant, "B") % 7));
-      return script;
-    };
+    });
   }
   auto whole = straight.device();
   ASSERT_TRUE(straight.run(whole));

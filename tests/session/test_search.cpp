@@ -2,6 +2,7 @@
 #include "test_search.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace pgtune::session {
 namespace {
@@ -48,6 +49,14 @@ Script plain_script(const Variant& variant) {
   const auto b = static_cast<double>(parameter(variant, "B"));
   script.time_s = 1e-3 * (1 + 0.1 * std::abs(a - 5) + 0.15 * std::abs(b - 3));
   return script;
+}
+
+FakeDevice::Plan plain_but(std::function<void(const Variant&, Script&)> change) {
+  return [change = std::move(change)](const Variant& variant) {
+    Script script = plain_script(variant);
+    change(variant, script);
+    return script;
+  };
 }
 
 Clock TestSearch::clock(FakeDevice& device) {

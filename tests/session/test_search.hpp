@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ inline constexpr std::int64_t kSpace = 40;
 [[nodiscard]] space::TemplateDefinition test_template(const std::vector<std::string>& legality = {});
 /// Every variant builds and is right; the fastest is kBestKey with 1 ms, the next are 10 % slower.
 [[nodiscard]] Script plain_script(const Variant& variant);
+/// plain_script()'s scripts as `change` leaves them.
+[[nodiscard]] FakeDevice::Plan plain_but(std::function<void(const Variant&, Script&)> change);
 [[nodiscard]] std::int64_t parameter(const Variant& variant, const std::string& name);
 
 /// One test's search: run() may be called repeatedly on the same store with fresh devices.

@@ -21,11 +21,9 @@ const Outcome kWrong{OutcomeKind::kWrongResult, "wrong with other data"};
 
 /// The script of one variant gets another outcome of its verification.
 void fail_verified(TestSearch& search, const std::string& key, const Outcome& outcome = kWrong) {
-  search.plan = [key, outcome](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([key, outcome](const Variant& variant, Script& script) {
     if (variant.key() == key) script.verified = outcome;
-    return script;
-  };
+  });
 }
 
 TEST(Verification, FindsAFaultOfOneLaunchInFifty) {
@@ -61,11 +59,7 @@ TEST(Verification, ItsTimeIsKeptAndToldWhereItIsLong) {
   EXPECT_THAT(short_one->answer->notes, Not(Contains(HasSubstr("that took"))));
 
   TestSearch slow;
-  slow.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
-    script.time_s *= 10;
-    return script;
-  };
+  slow.plan = plain_but([](const Variant&, Script& script) { script.time_s *= 10; });
   auto device = slow.device();
   const auto result = slow.run(device);
   ASSERT_TRUE(result && result->answer);
@@ -81,11 +75,7 @@ struct OverBudget {
 OverBudget verified_over_budget(double times) {
   TestSearch search;
   search.options.budget.seconds = 0.2 * times;
-  search.plan = [times](const Variant& variant) {
-    Script script = plain_script(variant);
-    script.time_s *= times;
-    return script;
-  };
+  search.plan = plain_but([times](const Variant&, Script& script) { script.time_s *= times; });
   auto device = search.device();
   const auto result = search.run(device);
   EXPECT_TRUE(result && result->answer && result->answer->from_final);
@@ -102,15 +92,13 @@ TEST(Verification, OfTheWinnerIsWholeThoughTheBudgetIsUsedUpWhereItTakesLessThan
 
 TEST(Verification, WhatAWinnerHadCutIsFoundWhenItFails) {
   TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant& variant, Script& script) {
     // The default, which is tried first.
     if (variant.key() == "A=1,B=1") {
       script.time_s = 1e-4;
       script.verified = kWrong;
     }
-    return script;
-  };
+  });
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
@@ -148,11 +136,9 @@ TEST(Verification, OneThatCrashesIsOutLikewise) {
 TEST(Verification, WhereNobodyIsLeftTheNextBestHaveAFinal) {
   TestSearch search;
   search.options.finalists = 2;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
+  search.plan = plain_but([](const Variant& variant, Script& script) {
     if (parameter(variant, "B") == 3) script.verified = kWrong;
-    return script;
-  };
+  });
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);
@@ -162,11 +148,8 @@ TEST(Verification, WhereNobodyIsLeftTheNextBestHaveAFinal) {
 
 TEST(Verification, OneThatIsNotDeterministicIsNamed) {
   TestSearch search;
-  search.plan = [](const Variant& variant) {
-    Script script = plain_script(variant);
-    script.deterministic = variant.key() != kBestKey;
-    return script;
-  };
+  search.plan =
+      plain_but([](const Variant& variant, Script& script) { script.deterministic = variant.key() != kBestKey; });
   auto device = search.device();
   const auto result = search.run(device);
   ASSERT_TRUE(result && result->answer);

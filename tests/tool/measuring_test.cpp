@@ -257,10 +257,10 @@ TEST_F(MeasuringTest, AnotherProcessOnTheGpuIsWarnedOfAndStaysWithTheResult) {
 }
 
 TEST_F(MeasuringTest, ASpoiltRoundIsVoidRepeatedAndTold) {
-  launch_.environment["PGTUNE_FAKE"] = "round|final 2 |hot_once";
+  launch_.environment["PGTUNE_FAKE"] = "round|final 4 |slow_clock_once";  // a jump after three rounds
   const json object = searched({});
   EXPECT_EQ(object.at("race").at("voided_rounds"), 1);
-  EXPECT_THAT(object.at("notes").dump(), HasSubstr("heat"));
+  EXPECT_THAT(object.at("notes").dump(), HasSubstr("a clock jumped"));
   EXPECT_THAT(search({"-v"}).out, AllOf(HasSubstr("1 round was void and repeated"), HasSubstr("\nnote      ")));
 }
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The recordings that pgtune ships: a search without a GPU prints what each holds.
 #include <fmt/format.h>
-#include <algorithm>
-#include <filesystem>
+
 #include <map>
-#include <string>
-#include <vector>
 
 #include "tests/tool/cli_fixture.hpp"
+#include "tests/tool/recordings.hpp"
 
 namespace pgtune::tool::test {
 namespace {
@@ -42,14 +40,6 @@ std::vector<std::string> words_of(const json& problem) {
   return words;
 }
 
-std::vector<std::filesystem::path> recordings() {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(PGTUNE_SOURCE_DIR "/recordings"))
-    if (entry.path().extension() == ".zst") files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 class RecordingTest : public CliTest {};
 class EachRecording : public CliTest, public testing::WithParamInterface<std::filesystem::path> {};
 
@@ -80,11 +70,7 @@ TEST_P(EachRecording, AnswersForItsProblems) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, EachRecording, testing::ValuesIn(recordings()), [](const auto& recording) {
-  std::string name = recording.param.stem().stem().string();
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Shipped, EachRecording, testing::ValuesIn(recordings()), recording_name);
 
 TEST_F(RecordingTest, AutoTakesItWhereThereIsNoGpu) {
   launch_.environment["PGTUNE_WORKER"] = path("no-worker");

@@ -5,21 +5,14 @@
 #include <string_view>
 
 #include "tests/tool/cli_fixture.hpp"
+#include "tests/tool/recordings.hpp"
 
 namespace pgtune::tool::test {
 namespace {
 
 using nlohmann::json;
 
-class ReportWidth : public CliTest, public ::testing::WithParamInterface<std::string> {};
-
-std::vector<std::string> recording_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(PGTUNE_SOURCE_DIR) + "/recordings"))
-    if (entry.path().extension() == ".zst") names.push_back(entry.path().stem().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
+class ReportWidth : public CliTest, public ::testing::WithParamInterface<std::filesystem::path> {};
 
 /// A problem's shape, or each of an operation's sizes: "M=4096".
 std::vector<std::string> printed_words(const json& problem) {
@@ -53,27 +46,30 @@ std::string without_commands(const std::string& text) {
   return out;
 }
 
-TEST_P(ReportWidth, ShapesAndNumbersStayWholeIn80Columns) {
-  const std::string database = std::string(PGTUNE_SOURCE_DIR) + "/recordings/" + GetParam() + ".db.zst";
-  const auto shapes_of = [&](const std::vector<std::string>& form, const std::function<bool(const json&)>& is_shown) {
-    std::map<std::string, int> shapes;
+TEST_P(ReportWidth, ShapesAndNumbersStayWholeIn80ColumnsAndNamesInTerminalsOf60And200) {
+  const std::string database = GetParam().string();
+  const auto results_of = [&](const std::vector<std::string>& form) {
     const Finished listed = pgtune(form, {"--json", "--db", database});
     EXPECT_EQ(listed.exit_code, 0) << listed.err;
-    const json printed = json::parse(listed.out);
-    for (const json& result : printed.at("results")) {
+    return json::parse(listed.out).at("results");
+  };
+  const auto shapes_of = [](const json& results, const std::function<bool(const json&)>& is_shown) {
+    std::map<std::string, int> shapes;
+    for (const json& result : results) {
       if (!is_shown(result)) continue;
       for (const std::string& word : printed_words(result.at("problem"))) ++shapes[word];
     }
     return shapes;
   };
-  const auto all = shapes_of({"report"}, [](const json&) { return true; });
+  const json results = results_of({"report"});
+  const auto all = shapes_of(results, [](const json&) { return true; });
   // What has no energy is only counted.
-  const auto with_energy = shapes_of({"report", "--power"}, [](const json& result) {
+  const auto with_energy = shapes_of(results_of({"report", "--power"}), [](const json& result) {
     return !result.at("winner").is_null() ||
            (!result.at("winner_settled").is_null() && !result.at("baseline_settled").is_null());
   });
   const auto on_boards =
-      shapes_of({"report", "--boards"}, [](const json& result) { return result.at("boards").size() > 1; });
+      shapes_of(results_of({"report", "--boards"}), [](const json& result) { return result.at("boards").size() > 1; });
   for (const std::vector<std::string>& form : {std::vector<std::string>{"show"},
                                                {"report"},
                                                {"report", "--roofline"},
@@ -90,12 +86,8 @@ TEST_P(ReportWidth, ShapesAndNumbersStayWholeIn80Columns) {
                                                                   : all)
       EXPECT_GE(times_whole(shown.out, shape), times) << form.back() << " breaks " << shape;
   }
-}
 
-TEST_P(ReportWidth, NamesStayWholeInTerminalsOf60And200Columns) {
   if (const std::string why = why_no_terminal(); !why.empty()) GTEST_SKIP() << why;
-  const std::string database = std::string(PGTUNE_SOURCE_DIR) + "/recordings/" + GetParam() + ".db.zst";
-  const json results = json::parse(pgtune({"report", "--json", "--db", database}).out).at("results");
   for (const unsigned short columns : std::initializer_list<unsigned short>{60, 200}) {
     launch_.output_columns = columns;
     for (const std::vector<std::string>& form : {std::vector<std::string>{"report"}, {"report", "--roofline"}}) {
@@ -113,11 +105,7 @@ TEST_P(ReportWidth, NamesStayWholeInTerminalsOf60And200Columns) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EachRecording, ReportWidth, ::testing::ValuesIn(recording_names()), [](const auto& test) {
-  std::string name = test.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(EachRecording, ReportWidth, ::testing::ValuesIn(recordings()), recording_name);
 
 }  // namespace
 }  // namespace pgtune::tool::test
