@@ -97,6 +97,13 @@ TEST(ModelWeights, GpusShareHeadsAndColumns) {
   EXPECT_THAT(refusal(kQwen2, {.gpus = 8}), HasSubstr("28 attention heads"));
 }
 
+TEST(ModelWeights, HeadsDivideWhatTheyShare) {
+  EXPECT_THAT(refusal(edited(kLlama2, "heads\": 32", "heads\": 33")),
+              HasSubstr("hidden_size 4096 is no multiple of 33 attention heads"));
+  EXPECT_THAT(refusal(edited(kLlama8B, "value_heads\": 8", "value_heads\": 7")),
+              HasSubstr("32 attention heads are no multiple of 7 key and value heads"));
+}
+
 TEST(ModelWeights, OfExperts) {
   EXPECT_THAT(sizes(kMixtral),
               ElementsAre("6144x4096", "4096x4096", "28672x4096", "4096x14336", "8x4096", "32000x4096"));

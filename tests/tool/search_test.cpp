@@ -105,6 +105,7 @@ TEST_F(SearchTest, DryRunCountsWhatIsKnown) {
   const json object = json::parse(search({"--dry-run", "--force", "--json"}).out);
   EXPECT_EQ(object.at("counts").at("known"), 10);
   EXPECT_EQ(object.at("counts").at("to_build"), 10);
+  EXPECT_THAT(search({"--dry-run", "--force", "--variants", "4"}).out, HasSubstr(" 4  to build"));
 }
 
 TEST_F(SearchTest, FailuresAreCountedAndShownByReason) {

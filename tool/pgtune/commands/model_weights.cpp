@@ -136,8 +136,13 @@ class ModelReader {
   }
 
   void grouped_attention(std::int64_t heads_here) {
-    const std::int64_t of_head = optional_size("head_dim").value_or(std::max<std::int64_t>(hidden_ / heads_, 1));
+    const auto head_dim = optional_size("head_dim");
+    if (!head_dim && hidden_ % heads_ != 0)
+      root_.problem(fmt::format("hidden_size {} is no multiple of {} attention heads", hidden_, heads_));
+    const std::int64_t of_head = head_dim.value_or(std::max<std::int64_t>(hidden_ / heads_, 1));
     const std::int64_t all = optional_size("num_key_value_heads").value_or(heads_);
+    if (heads_ % all != 0)
+      root_.problem(fmt::format("{} attention heads are no multiple of {} key and value heads", heads_, all));
     // Fewer heads than GPUs are held more than once.
     const bool repeated = all < layout_.gpus && layout_.gpus % all == 0;
     const std::int64_t keys = repeated ? 1 : shared(all, "key and value heads");

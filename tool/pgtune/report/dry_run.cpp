@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tool/pgtune/cli/command_error.hpp"
@@ -37,6 +38,7 @@ DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, cons
     }
   }
   run.to_build = options.force ? run.valid : run.valid - run.known;
+  if (options.budget.trials) run.to_build = std::min(run.to_build, *options.budget.trials);
   return run;
 }
 
