@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/scratch_folder.hpp"
+
 namespace pgtune::tool {
 namespace {
 
@@ -81,6 +83,12 @@ TEST(Disassemble, ReportsAProgramThatFails) {
   const auto failing = disassemble("/bin/ls", "/nonexistent.cubin");
   ASSERT_FALSE(failing);
   EXPECT_NE(failing.error().message.find("/nonexistent.cubin"), std::string::npos);
+}
+
+TEST(Disassemble, AWarningIsNoFailure) {
+  const support::ScratchFolder folder;
+  std::ofstream(folder.path() / "tool") << "echo code; echo a warning >&2";
+  EXPECT_EQ(disassemble("/bin/sh", folder.path() / "tool").value(), "code\n");
 }
 
 TEST(FindDisassembler, TheVariableDecides) {

@@ -247,6 +247,8 @@ std::string ChildProcess::death_reason() {
   return reason;
 }
 
+bool ChildProcess::succeeded() const { return status_ && WIFEXITED(*status_) && WEXITSTATUS(*status_) == 0; }
+
 bool ChildProcess::killed_from_outside() const {
   if (killed_ || !status_ || !WIFSIGNALED(*status_)) return false;
   constexpr std::array kSentByOthers{SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGQUIT};

@@ -61,6 +61,8 @@ class ChildProcess {
   /// Waits for the end of a child whose output has ended (killing it if it lingers) and returns its cause: "killed by
   /// signal 11 (SIGSEGV)", "exited with 3: <last line of standard error, or the first error of a compiler>".
   [[nodiscard]] std::string death_reason();
+  /// Whether it exited with 0. Known after death_reason().
+  [[nodiscard]] bool succeeded() const;
   /// Whether SIGKILL, SIGTERM, SIGINT, SIGHUP or SIGQUIT from outside ended the child, for example from the kernel's
   /// memory killer or a user. Known after death_reason().
   [[nodiscard]] bool killed_from_outside() const;

@@ -71,9 +71,11 @@ Result<std::string> run_once(const fs::path& profiler, const std::vector<std::st
   auto child = ChildProcess::start(whole, kMaxLineBytes);
   if (!child) return tl::unexpected(std::move(child.error()));
   ending = run_to_end(**child, until, request.on_line, &stop);
-  if (stop) return fail(ErrorKind::kEnvironment, "the profiler was stopped");
-  if (SteadyClock::now() >= until)
-    return fail(ErrorKind::kEnvironment, fmt::format("the profiler took more than {} s", request.patience.count()));
+  if (!(*child)->ended())
+    return fail(ErrorKind::kEnvironment,
+                stop                     ? std::string("the profiler was stopped")
+                : (*child)->overflowed() ? std::string("the profiler wrote too long a line")
+                                         : fmt::format("the profiler took more than {} s", request.patience.count()));
   std::ostringstream text;
   text << std::ifstream(log).rdbuf();
   return text.str();

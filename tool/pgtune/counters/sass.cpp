@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <vector>
 
 #include "tool/pgtune/cli/toolkit_program.hpp"
 #include "tuner/util/child_process.hpp"
-
-extern char** environ;
 
 namespace pgtune::tool {
 namespace {
@@ -134,7 +133,7 @@ Result<std::string> disassemble(const std::filesystem::path& disassembler, const
   std::string text;
   const std::string end = run_to_end(*child, SteadyClock::now() + std::chrono::minutes(5),
                                      [&](const std::string& line) { text.append(line).push_back('\n'); });
-  if (end == "exited with 0") return text;
+  if (child->succeeded()) return text;
   return fail(ErrorKind::kEnvironment, fmt::format("{} {}", disassembler.string(), end));
 }
 

@@ -61,7 +61,7 @@ Result<std::string> kernel_image(const std::string& cubin_path, const DeviceInfo
                                   "--compress-all", fmt::format("--image3=kind=elf,sm={},file={}", target, cubin_path)},
                                  1 << 16));
   const std::string end = run_to_end(*child, SteadyClock::now() + std::chrono::minutes(1));
-  if (end != "exited with 0") return fail(ErrorKind::kEnvironment, fmt::format("{}: {}", fatbinary->string(), end));
+  if (!child->succeeded()) return fail(ErrorKind::kEnvironment, fmt::format("{}: {}", fatbinary->string(), end));
   return read_bytes(out);
 }
 

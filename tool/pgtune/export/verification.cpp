@@ -84,7 +84,7 @@ Result<std::filesystem::path> find_cuda_headers() {
 Result<void> run_compiler(const std::vector<std::string>& command) {
   TRY_ASSIGN(auto child, ChildProcess::start(command, std::size_t{1} << 20));
   const std::string end = run_to_end(*child, SteadyClock::now() + kCompiling);
-  if (end == "exited with 0") return {};
+  if (child->succeeded()) return {};
   return fail(ErrorKind::kEnvironment, fmt::format("{} {}", command.front(), end));
 }
 

@@ -154,7 +154,7 @@ Result<std::vector<std::optional<BuildInfo>>> FamilyMeasurements::build(
     const auto& [m, variant] = wanted[number];
     const space::TemplateDefinition& definition = templates_.of(variant);
     auto request = make_search_build(definition, variant, family_.at(m), device_.info(), edges_of(plain_));
-    if (!request || quarantine_.of_build(definition, device_.info(), edges_of(plain_), *request)) return std::nullopt;
+    if (!request || quarantine_.of_build(definition, device_.info(), *request)) return std::nullopt;
     return std::move(*request);
   };
   TRY(build_each(device_, stop_, wanted.size(), request_of, [&](std::size_t number, protocol::BuildDone done) {

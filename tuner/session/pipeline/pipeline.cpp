@@ -172,8 +172,8 @@ void Pipeline::submit_build(std::size_t index) {
   auto request = make_build_request(context_, variant);
   if (!request) return decide(index, {}, failed(OutcomeKind::kInvalid, request.error().text()));
   if (context_.quarantine != nullptr) {
-    if (const auto known = context_.quarantine->of_build(context_.templates.of(variant), context_.device.info(),
-                                                         edges_of(context_.options), *request))
+    if (const auto known =
+            context_.quarantine->of_build(context_.templates.of(variant), context_.device.info(), *request))
       return decide(index, {}, failed(known->kind, known->reason));
   }
   building_.emplace(request->id, Candidate{index, submitted_++, std::move(*plan), {}, context_.clock.now_s()});

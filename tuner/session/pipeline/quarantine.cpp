@@ -87,12 +87,12 @@ Quarantine::Quarantine(const std::vector<FatalTrial>& fatal_trials) {
 }
 
 std::optional<Outcome> Quarantine::of_build(const space::TemplateDefinition& definition, const DeviceInfo& device,
-                                            space::Edges edges, const protocol::BuildRequest& request) const {
+                                            const protocol::BuildRequest& request) const {
   for (const FatalTrial& fatal_trial : compilers_) {
     if (fatal_trial.template_hash != definition.content_hash || fatal_trial.variant_key != request.variant.key())
       continue;
     // Macros may depend on the problem: another problem's build is the same one where they came out alike.
-    const auto then = space::make_defines(definition, request.variant, fatal_trial.problem, device, edges);
+    const auto then = space::make_defines(definition, request.variant, fatal_trial.problem, device);
     if (then && *then == request.defines) return quarantined(fatal_trial);
   }
   return std::nullopt;

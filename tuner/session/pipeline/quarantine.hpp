@@ -11,7 +11,6 @@
 #include "tuner/protocol/messages.hpp"
 #include "tuner/session/context.hpp"
 #include "tuner/session/store.hpp"
-#include "tuner/space/plan.hpp"
 
 namespace pgtune::session {
 
@@ -35,10 +34,9 @@ class Quarantine {
   Quarantine() = default;
   explicit Quarantine(const std::vector<FatalTrial>& fatal_trials);
 
-  /// kQuarantined with the reason where the compiler crashed or hung on the same source, macros and target. `edges` are
-  /// those of the request's macros.
+  /// kQuarantined with the reason where the compiler crashed or hung on the same source, macros and target.
   [[nodiscard]] std::optional<Outcome> of_build(const space::TemplateDefinition& definition, const DeviceInfo& device,
-                                                space::Edges edges, const protocol::BuildRequest& request) const;
+                                                const protocol::BuildRequest& request) const;
   /// kQuarantined with the reason where this very machine code crashed or hung.
   [[nodiscard]] std::optional<Outcome> of_run(const BuildInfo& build) const;
   /// Stores an outcome of this search, for variants with the same machine code.
