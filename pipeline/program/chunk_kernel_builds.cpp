@@ -14,7 +14,6 @@
 #include "tuner/session/answer/answered.hpp"
 #include "tuner/session/pipeline/builds.hpp"
 #include "tuner/space/plan.hpp"
-#include "tuner/template/template_source.hpp"
 #include "tuner/util/hash_text.hpp"
 
 namespace pgtune::tool {

@@ -24,7 +24,6 @@
 //   bad_reference prepare: a lost context, by the reference of an operation
 //   wrong_version hello: another protocol version
 //   no_devices    list: no GPU, with a problem text
-//   hot           round: heat held the clocks down in every sample, as long as the fault is active
 //   slow_clock    round: every sample at half the clock, and twice as long
 //   slow_clock_once  round: likewise, the first time only
 //   slower        round: variants, not the baseline, take a tenth longer

@@ -119,7 +119,7 @@ class FakeMeasurer {
     if (behaviour == "no_nvml") return result;
     result.temperature_c = 55;
     result.power_cap_s = behaviour == "capped" ? result.time_s : 0;
-    result.thermal_s = behaviour == "hot" ? result.time_s : 0;
+    result.thermal_s = 0;
     return result;
   }
 

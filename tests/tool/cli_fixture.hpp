@@ -47,7 +47,7 @@ inline constexpr const char* kFakeProfiler = PGTUNE_SOURCE_DIR "/tests/tool/fake
 class CliTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));  // nobody reads it, too
+    std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));  // some tests run as another user
     write("tiny.cu", "extern \"C\" __global__ void tiny(const float*, const float*, float*, int, float) {}\n");
     write("tiny.json", kTinyTemplate);
     // Searches of few variants need no model, whose fit takes seconds.

@@ -21,8 +21,8 @@
 namespace pgtune::tool::test {
 namespace {
 
-/// Of so many commands one meets a text. No divisor in common with the 8 or 19 commands that follow each other: so
-/// each comes up in time.
+/// One command of so many meets a text. Lists have 8 and 19 commands in a row, which 5 does not divide. So each of
+/// them has its turn.
 constexpr std::size_t kTurns = 5;
 
 namespace fs = std::filesystem;

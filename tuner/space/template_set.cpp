@@ -9,7 +9,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tuner/template/template_source.hpp"
 #include "tuner/util/hash_text.hpp"
 
 namespace pgtune::space {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/template/template_source.hpp"
-#include "tuner/util/hash_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
+
+#include "tuner/util/hash_text.hpp"
 
 namespace pgtune::space {
 namespace {

@@ -15,7 +15,6 @@
 #include "tool/pgtune/export/export_sources.hpp"
 #include "tool/pgtune/export/operation_code.hpp"
 #include "tool/pgtune/export/template_code.hpp"
-#include "tuner/template/template_source.hpp"
 #include "tuner/util/hash_text.hpp"
 
 namespace pgtune::tool {

@@ -14,7 +14,6 @@
 #include "tool/pgtune/export/template_code.hpp"
 #include "tuner/expression/expression.hpp"
 #include "tuner/model/device_class.hpp"
-#include "tuner/template/template_source.hpp"
 #include "tuner/util/hash_text.hpp"
 #include "tuner/util/identifier.hpp"
 

@@ -31,7 +31,6 @@
 #include "tuner/model/device_class.hpp"
 #include "tuner/session/expected_times.hpp"
 #include "tuner/space/enumerate.hpp"
-#include "tuner/template/template_source.hpp"
 #include "tuner/util/hash_text.hpp"
 #include "tuner/util/own_files.hpp"
 #include "tuner/util/quiet_thread.hpp"
