@@ -40,12 +40,12 @@ std::size_t read_begin(const std::filesystem::path& path, const std::string& ori
   if (code != SQLITE_OK || sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||
       file->pMethods == nullptr || file->pMethods->xFileSize(file, &file_size) != SQLITE_OK) {
     throw Error("cannot read database " + origin + ": " + std::strerror(sqlite3_system_errno(handle)) +
-                    ". Check its permissions or name another file with --db",
+                    ". Check its permissions or name another file",
                 sqlite3_extended_errcode(handle));
   }
   const auto size = static_cast<std::size_t>(std::min<sqlite3_int64>(file_size, kHeaderBytes));
   if (size > 0 && file->pMethods->xRead(file, buffer.data(), static_cast<int>(size), 0) != SQLITE_OK) {
-    throw Error("cannot read database " + origin + ". Check the disk or name another file with --db", 0);
+    throw Error("cannot read database " + origin + ". Check the disk or name another file", 0);
   }
   return size;
 }
@@ -78,7 +78,7 @@ std::optional<FileHeader> require_own_file(const std::filesystem::path& path, co
   }
   const auto header = parse_file_header(begin);
   if (!header) {
-    throw Error(origin + " is not a pgtune database: it is no SQLite file. Name another file with --db", 0);
+    throw Error(origin + " is not a pgtune database: it is no SQLite file. Name a database of pgtune", 0);
   }
   // A file whose creation was interrupted has no id yet; then the schema decides.
   if (header->application_id != 0) {
@@ -90,13 +90,13 @@ std::optional<FileHeader> require_own_file(const std::filesystem::path& path, co
 void require_own_schema(std::int32_t application_id, int user_version, const std::string& origin) {
   if (application_id != kApplicationId) {
     throw Error(
-        origin + " is not a pgtune database: it is another application's SQLite file. Name another file with --db", 0);
+        origin + " is not a pgtune database: it is another application's SQLite file. Name a database of pgtune", 0);
   }
   if (user_version < 0 || user_version > kSchemaVersion) {
     throw Error("database " + origin + " is of schema version " + std::to_string(user_version) +
                     ", which this pgtune (schema version " + std::to_string(kSchemaVersion) +
                     ") does not know. The file was left untouched: open it with the pgtune that wrote it, or use "
-                    "another file with --db",
+                    "another file",
                 0);
   }
 }
@@ -161,7 +161,7 @@ void require_own_objects(const Database& database) {
   }
   const std::string more = problems.size() > 1 ? " (and " + std::to_string(problems.size() - 1) + " more)" : "";
   throw Error("database " + database.origin() + " was changed by something else than pgtune: " + problems.front() +
-                  more + ". Drop what is not pgtune's, restore the file from a copy, or name another with --db",
+                  more + ". Drop what is not pgtune's, restore the file from a copy, or name another",
               0);
 }
 

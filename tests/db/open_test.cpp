@@ -122,7 +122,8 @@ TEST(OpenRefuses, ATextFile) {
   const std::string text = "not a database\n" + std::string(4096, 'x');
   std::ofstream(path) << text;
   for (const auto mode : kBothModes) {
-    EXPECT_THAT(open_error(path, mode), AllOf(HasSubstr("notes.txt is not a pgtune database"), HasSubstr("--db")));
+    EXPECT_THAT(open_error(path, mode),
+                AllOf(HasSubstr("notes.txt is not a pgtune database"), HasSubstr("Name a database")));
   }
   EXPECT_EQ(contents(path), text);
 }

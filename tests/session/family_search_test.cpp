@@ -208,6 +208,16 @@ TEST(ExpectedFamily, ProbesBelowThePowerCapTakeLess) {
   EXPECT_LT(probes_s(1, 128) + 10, probes_s(128, 128)) << "in the middle of the logarithms";
 }
 
+TEST(PossibleProbes, AreNoneOfTheGrid) {
+  FamilyRequest request;
+  request.problem.m = 1;
+  EXPECT_EQ(possible_probes(request), 0U);
+  request.problem.m = 8;
+  EXPECT_EQ(possible_probes(request), 4U);
+  request.problem.m = 8192;
+  EXPECT_EQ(possible_probes(request), request.probes);
+}
+
 TEST(FamilySearch, AnswersNoSingleM) {
   TestFamily test;
   test.request.probes = 0;

@@ -64,7 +64,7 @@ TEST_F(DatabaseCommandTest, AFileOfAnotherSchemaIsRefusedAndStaysAsItIs) {
     const Finished result = pgtune(command);
     EXPECT_EQ(result.exit_code, 4) << result.out;
     EXPECT_THAT(result.err, AllOf(HasSubstr(file + " is of schema version " + std::to_string(db::kSchemaVersion + 1)),
-                                  HasSubstr("left untouched"), HasSubstr("--db")));
+                                  HasSubstr("left untouched"), HasSubstr("use another file")));
   }
   EXPECT_EQ(read("other.db"), bytes);
 }

@@ -74,7 +74,7 @@ TEST_F(DatabaseUpkeepTest, MergeRefusesWithCauseAndExitCode) {
   write("notes.txt", std::string(4096, 'x'));
   const Finished foreign = merge({"a.db", "notes.txt"}, "c.db");
   EXPECT_EQ(foreign.exit_code, 4);
-  EXPECT_THAT(foreign.err, HasSubstr("notes.txt is not a pgtune database"));
+  EXPECT_THAT(foreign.err, AllOf(HasSubstr("notes.txt is not a pgtune database"), Not(HasSubstr("--db"))));
   const Finished missing = merge({"a.db", "none.db"}, "c.db");
   EXPECT_EQ(missing.exit_code, 4);
   EXPECT_THAT(missing.err, HasSubstr("there is no database"));

@@ -67,6 +67,8 @@ TEST_F(FamilyCommand, ADryRunTellsClassesAndTime) {
   const json plan = json::parse(family({"--dry-run", "--json"}).out);
   EXPECT_EQ(plan.at("anchors"), (json::array({1, 8, 96})));
   EXPECT_EQ(plan.at("class_grid").back(), 96);
+  const std::vector<std::string> narrow{"search", "--shape", "1..8x64x64", "--probes", "100", "--dry-run"};
+  EXPECT_THAT(pgtune(narrow).out, HasSubstr(" for 4 probes\n")) << "other M are measured anyway";
 }
 
 TEST_F(FamilyCommand, RangesComeFromFilesToo) {

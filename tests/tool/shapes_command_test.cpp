@@ -54,7 +54,10 @@ TEST_F(ShapesTest, WhatItCannotReadIsAUsageError) {
   EXPECT_EQ(pgtune({"shapes"}).exit_code, 2);
   const Finished absent = pgtune({"shapes", "--model", path("nothing.json")});
   EXPECT_EQ(absent.exit_code, 2);
-  EXPECT_THAT(absent.err, HasSubstr("Give a model's config.json"));
+  EXPECT_THAT(absent.err, HasSubstr("nothing.json': No such file or directory. Give a model's config.json"));
+  write("config.json", "");
+  EXPECT_THAT(shapes({}).err, HasSubstr("config.json' is empty. Give"));
+  EXPECT_THAT(pgtune({"shapes", "--model", "/dev/zero"}).err, HasSubstr("'/dev/zero' is larger than 1 MiB. Give"));
   write("config.json", R"({"model_type": "mamba", "hidden_size": 2048})");
   const Finished unknown = shapes({});
   EXPECT_EQ(unknown.exit_code, 2);

@@ -91,6 +91,9 @@ INSTANTIATE_TEST_SUITE_P(
         WrongInput{"no_value", {"search", "--shape"}, {"--shape", "See 'pgtune search --help'"}},
         WrongInput{
             "misspelt_option", {"search", "--shap", "1x1x1"}, {"unknown option '--shap'", "did you mean '--shape'?"}},
+        WrongInput{"misspelt_parameter",
+                   {"inspect", "--variant", "STAGE=3", "--device", "sm_90a"},
+                   {"has no parameter 'STAGE'; did you mean 'STAGES'?"}},
         WrongInput{"misspelt_command", {"serach"}, {"unknown command 'serach'", "did you mean 'search'?"}},
         WrongInput{"unknown_command_with_help", {"nosuchcommand", "--help"}, {"unknown command 'nosuchcommand'"}},
         WrongInput{"misspelt_command_with_help",
@@ -103,6 +106,13 @@ INSTANTIATE_TEST_SUITE_P(
                    {"unknown command 'chekc'", "did you mean 'check'?", "See 'pgtune db --help'"}},
         WrongInput{"no_command", {}, {"no command given", "See 'pgtune --help'"}}),
     case_name);
+
+TEST_F(UsageTest, ATerminalGetsMessagesInLinesOfItsWidth) {
+  EXPECT_THAT(search({"--strategy", "best"}).err, HasSubstr(" stratified or exhaustive.\n"));
+  if (const std::string reason = why_no_terminal(); !reason.empty()) GTEST_SKIP() << reason;
+  launch_.terminal = true;
+  EXPECT_THAT(search({"--strategy", "best"}).err, HasSubstr(" stratified or\r\n  exhaustive.\r\n"));
+}
 
 TEST_F(UsageTest, UnknownDevices) {
   for (const char* device : {"every", "sm_1", "gpu", "", "recording:", "-1"}) {

@@ -46,7 +46,8 @@ std::vector<PlannedFamily> plans_of(const SearchTask& task, const MeasuringOptio
       options.compile.jobs > 0 ? options.compile.jobs : device::default_compile_jobs(options.compile.memory_bytes);
   std::vector<PlannedFamily> out;
   for (std::size_t i = 0; i < task.families.size(); ++i) {
-    const session::FamilyRequest& request = task.families[i];
+    session::FamilyRequest request = task.families[i];
+    request.probes = session::possible_probes(request);
     const space::TemplateSet& templates = task.templates_of(request.problem);
     session::FamilyRequest enough = request;
     if (task.total_s) enough.probes = std::min(request.probes, kFewestProbes);

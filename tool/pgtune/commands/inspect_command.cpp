@@ -125,9 +125,9 @@ class InspectCommand final : public Command {
     Inspection inspection;
     inspection.problem = problem;
     inspection.device = device_or_architecture(context, device_);
-    const space::TemplateDefinition& definition = choose(templates, inspection);
-    note_others(context, templates, definition);
+    const space::TemplateDefinition& definition = choose(templates, inspection, variant_);
     inspect(context, definition, inspection);
+    note_others(context, templates, definition);
     ExitCode code = ExitCode::kDone;
     if (counters_) code = read_counters(context, templates, inspection);
     if (json_) {
@@ -144,25 +144,28 @@ class InspectCommand final : public Command {
 
  private:
   /// The first template that has the parameters of --variant and legal variants in its preset; else the first with
-  /// these parameters; else the one that has most of their names, which then reports the error.
-  [[nodiscard]] const space::TemplateDefinition& choose(const space::TemplateSet& templates,
-                                                        const Inspection& inspection) const {
+  /// these parameters; else the one that has most of their names, or without any the default, which then reports the
+  /// error.
+  [[nodiscard]] static const space::TemplateDefinition& choose(const space::TemplateSet& templates,
+                                                               const Inspection& inspection,
+                                                               const std::string& variant) {
     const space::TemplateDefinition* first = nullptr;
     for (const space::TemplateDefinition& definition : templates.definitions()) {
-      if (!space::parse_variant(definition, variant_)) continue;
+      if (!space::parse_variant(definition, variant)) continue;
       if (first == nullptr) first = &definition;
       const auto searched = space::legal_variants(definition, inspection.problem, inspection.device);
       if (value_or_throw(searched).variants.empty()) continue;
       return definition;
     }
     if (first != nullptr) return *first;
-    const auto known = [this](const space::TemplateDefinition& definition) {
-      return std::count_if(definition.parameters.begin(), definition.parameters.end(), [this](const auto& parameter) {
-        return ("," + variant_).find("," + parameter.name + "=") != std::string::npos;
+    const auto known = [&](const space::TemplateDefinition& definition) {
+      return std::count_if(definition.parameters.begin(), definition.parameters.end(), [&](const auto& parameter) {
+        return ("," + variant).find("," + parameter.name + "=") != std::string::npos;
       });
     };
-    return *std::max_element(templates.definitions().begin(), templates.definitions().end(),
-                             [&](const auto& a, const auto& b) { return known(a) < known(b); });
+    const auto most = std::max_element(templates.definitions().begin(), templates.definitions().end(),
+                                       [&](const auto& a, const auto& b) { return known(a) < known(b); });
+    return known(*most) > 0 ? *most : choose(templates, inspection, "");
   }
 
   static void note_others(Context& context, const space::TemplateSet& templates,

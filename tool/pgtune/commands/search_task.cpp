@@ -81,13 +81,12 @@ std::string guess_text(const ModelSource& model, const space::TemplateSet& templ
                        const DeviceInfo& device) {
   const auto learned = model();
   const auto guess = learned ? guess_variant(*learned, templates, problem, device) : std::nullopt;
-  return guess ? fmt::format(" 'pgtune guess' takes {} {} on {}.", guess->variant.template_name, guess->variant.key(),
-                             device.name)
+  return guess ? fmt::format(" 'pgtune guess' takes a variant of {} on {}.", guess->variant.template_name, device.name)
                : "";
 }
 
 /// Prints the recorded answer for each problem, and stores it in the user's database as recorded. If there is none, it
-/// names what the recordings have instead and, unless recordings were requested, the variant of `pgtune guess`, in a
+/// names what the recordings have instead and, unless recordings were requested, the template of `pgtune guess`, in a
 /// CommandError (environment). Of several problems each without one is a short line, and the end is kEnvironment.
 /// `choice`: of recordings. Throws CommandError, db::Error.
 ExitCode print_recorded(Context& context, const SearchTask& task, const DeviceChoice& choice, Results& results) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -65,11 +67,13 @@ class ShapesCommand final : public Command {
     std::ifstream file(model_, std::ios::binary);
     std::string out(kLargestFile + 1, '\0');
     if (file) file.read(out.data(), static_cast<std::streamsize>(out.size()));
+    std::string cause;
+    if (!file.is_open() || file.bad()) cause = fmt::format("cannot read '{}': {}", model_, std::strerror(errno));
     out.resize(static_cast<std::size_t>(file.gcount()));
-    if (!file.is_open() || file.bad() || out.empty() || out.size() > kLargestFile)
-      throw CommandError(ErrorKind::kUsage,
-                         fmt::format("cannot read '{}'. Give a model's config.json, or its folder.", model_));
-    return out;
+    if (cause.empty() && out.empty()) cause = fmt::format("'{}' is empty", model_);
+    if (out.size() > kLargestFile) cause = fmt::format("'{}' is larger than {} MiB", model_, kLargestFile >> 20U);
+    if (cause.empty()) return out;
+    throw CommandError(ErrorKind::kUsage, cause + ". Give a model's config.json, or its folder.");
   }
 
   static std::string shape(const WeightFamily& family, std::int64_t tokens) {

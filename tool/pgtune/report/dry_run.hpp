@@ -23,7 +23,7 @@ struct DryRun {
   std::int64_t space = 0, after_constraints = 0, legal = 0;
   std::int64_t valid = 0;     ///< legal ones that the presets let through
   std::int64_t known = 0;     ///< valid variants with a stored outcome
-  std::int64_t to_build = 0;  ///< valid variants without, all of them with --force
+  std::int64_t to_build = 0;  ///< valid variants without, all of them with --force; no more than may be tried
   std::string answered_at;    ///< time of the stored answer that a search would return; empty: none
   std::string answered_by;    ///< UUID of the GPU that found it
 };

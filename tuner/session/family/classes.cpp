@@ -109,6 +109,7 @@ std::vector<std::int64_t> settled_ladder(const std::vector<std::int64_t>& tops,
 std::vector<std::int64_t> draw_probes(std::int64_t first, std::int64_t last, std::size_t count,
                                       std::span<const std::int64_t> used, std::uint64_t seed) {
   constexpr int kTries = 16;
+  count = std::min(count, static_cast<std::size_t>(last - first + 1));
   const std::size_t most_parts = std::max<std::size_t>(4096, 64 * count);
   std::mt19937_64 random(seed);  // its output is fixed by the standard
   const auto draw = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };

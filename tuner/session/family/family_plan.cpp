@@ -48,6 +48,11 @@ Family family_of(const FamilyRequest& request, const SessionOptions& options) {
   return family;
 }
 
+std::size_t possible_probes(const FamilyRequest& request) {
+  const std::vector<std::int64_t> used = class_grid(request.first_m, request.problem.m);
+  return draw_probes(request.first_m, request.problem.m, request.probes, used, 0).size();
+}
+
 SessionOptions of_probe(const SessionOptions& options) {
   SessionOptions plain = options;
   plain.force = false;  // a search of this M counts, whichever command made it

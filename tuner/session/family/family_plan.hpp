@@ -45,6 +45,9 @@ struct ExpectedFamily {
 [[nodiscard]] ExpectedFamily expected_family(const FamilyRequest& request, const SessionOptions& options,
                                              std::size_t compile_workers);
 
+/// As many of the request's probes as the range has M for beside those of class_grid(), which are measured anyway.
+[[nodiscard]] std::size_t possible_probes(const FamilyRequest& request);
+
 /// The family of a request, without kernels.
 [[nodiscard]] Family family_of(const FamilyRequest& request, const SessionOptions& options);
 

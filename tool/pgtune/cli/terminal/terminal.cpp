@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/cli/terminal/terminal.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -8,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tuner/util/utf8.hpp"
 
 namespace pgtune::tool {
@@ -100,7 +103,7 @@ void Terminal::print(std::string_view text) {
 
 void Terminal::note(std::string_view line) {
   if (verbosity_ == Verbosity::kQuiet) return;
-  write_error_line(harmless(line));
+  write_error_line(fitted(harmless(line)));
 }
 
 void Terminal::detail(std::string_view line) {
@@ -108,8 +111,23 @@ void Terminal::detail(std::string_view line) {
 }
 
 void Terminal::error(std::string_view message) {
-  const std::string name = wrapped(error_color_, Style::kBad, "pgtune:");
-  write_error_line(name + " " + harmless(message));
+  constexpr std::string_view kName = "pgtune:";
+  const std::string text = fitted(fmt::format("{} {}", kName, harmless(message)));
+  write_error_line(wrapped(error_color_, Style::kBad, kName) + text.substr(kName.size()));
+}
+
+std::string Terminal::fitted(const std::string& text) const {
+  if (!error_is_terminal_) return text;
+  const std::size_t width = std::max<std::size_t>(error_width(), 20);
+  std::string out;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    if (begin > 0) out += '\n';
+    out += line.size() > width ? fmt::format("{}", fmt::join(wrap_text(line, width - 2), "\n  ")) : line;
+    begin = end + 1;
+  }
+  return out;
 }
 
 void Terminal::write_error_line(const std::string& line) {

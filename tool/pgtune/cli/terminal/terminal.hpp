@@ -68,6 +68,8 @@ class Terminal {
   [[nodiscard]] bool flush();
 
  private:
+  /// Lines no wider than the terminal at standard error, what continues one indented; unchanged where that is none.
+  [[nodiscard]] std::string fitted(const std::string& text) const;
   void write_error_line(const std::string& line);
   void take_live_away();
 
