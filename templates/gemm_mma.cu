@@ -167,12 +167,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, CTAS_PER_SM)
     const int warp = pgtune::thread_index() / 32;
     if constexpr (kDecomposition == pgtune::Decomposition::kStreamK) {
       pgtune::Accumulator* const all = &totals.acc[0][0][0];
-#if DTYPE == LABEL_int8
-      using Shared = pgtune::IntegerStreamKReduction<kAccumulators>;
-#else
-      using Shared = pgtune::StreamKReduction<kAccumulators>;
-#endif
-      const Shared stream_k_reduction{
+      const pgtune::StreamKReduction<kAccumulators, pgtune::Accumulator> stream_k_reduction{
           reinterpret_cast<float4*>(workspace + partials_at) + warp / 4 * (kAccumulators / 4 * 128),
           reinterpret_cast<unsigned*>(workspace + flags_at) + warp / 4, kGroups, 1 + warp / 4};
       if (done.first > 0) {

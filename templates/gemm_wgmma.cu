@@ -85,12 +85,9 @@ using ClusterReduction =
     pgtune::ClusterReduction<CLUSTER_K, kInstructions, pgtune::kInstructionAccumulators, pgtune::Accumulator>;
 using SplitKReduction = pgtune::SplitKReduction<SPLIT_K, SPLIT_K == 1 ? 1 : K_SLICES, kInstructions,
                                                 pgtune::kInstructionAccumulators, pgtune::Accumulator>;
-#if DTYPE == LABEL_int8
-using StreamKReduction = pgtune::IntegerStreamKReduction<kAccumulators>;
-static_assert(!pgtune::kHasBias && pgtune::kActivation == pgtune::Activation::kNone, "integers have no epilogue");
-#else
-using StreamKReduction = pgtune::StreamKReduction<kAccumulators>;
-#endif
+using StreamKReduction = pgtune::StreamKReduction<kAccumulators, pgtune::Accumulator>;
+static_assert(DTYPE != LABEL_int8 || !pgtune::kHasBias && pgtune::kActivation == pgtune::Activation::kNone,
+              "integers have no epilogue");
 
 /// Registers of a thread when the kernel starts, as many as the launch bounds allow. The producer warpgroup deallocates
 /// some, which the consumers allocate. A warpgroup that wants more than there are would wait for ever.

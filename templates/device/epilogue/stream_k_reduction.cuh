@@ -3,6 +3,7 @@
 // accumulators, which arrive through the workspace, to its own, in the same order in every run.
 #pragma once
 
+#include "device/epilogue/accumulator_slices.cuh"
 #include "device/ptx/global_flag.cuh"
 #include "device/ptx/named_barrier.cuh"
 #include "device/ptx/special_registers.cuh"
@@ -12,7 +13,7 @@ namespace pgtune {
 
 /// The workspace of one of a worker's groups of kThreads threads: kCount accumulators of each thread and a flag that
 /// says that they are there. kFirst says that the group is the CTA's first threads.
-template <int kCount, int kThreads = 128, bool kFirst = false>
+template <int kCount, class Number = float, int kThreads = 128, bool kFirst = false>
 struct StreamKReduction {
   static constexpr int kGroupFours = kCount / 4 * kThreads;
 
@@ -28,24 +29,25 @@ struct StreamKReduction {
   }
 
   /// Writes a worker's accumulators; returns when all threads of the group have written theirs.
-  __device__ __forceinline__ void write(const float* own, int worker) const {
+  __device__ __forceinline__ void write(const Number* own, int worker) const {
     float4* const to = of(worker);
 #pragma unroll
     for (int i = 0; i < kCount; i += 4)
-      __stcg(to + i / 4 * kThreads, make_float4(own[i], own[i + 1], own[i + 2], own[i + 3]));
+      __stcg(to + i / 4 * kThreads,
+             make_float4(bits_of(own[i]), bits_of(own[i + 1]), bits_of(own[i + 2]), bits_of(own[i + 3])));
     __threadfence();
     named_barrier_sync<kThreads>(barrier);
   }
 
   /// Hands the accumulators of a worker's first segment, which does not start its tile, to the worker that has the
   /// start.
-  __device__ __forceinline__ void store_partial(const float* own, int worker) const {
+  __device__ __forceinline__ void store_partial(const Number* own, int worker) const {
     write(own, worker);
     if ((kFirst ? static_cast<int>(threadIdx.x) : place()) == 0) set_flag(flags + worker * groups);
   }
 
   /// Adds the next workers' accumulators of a segment's tile.
-  __device__ __forceinline__ void add_partials(float* own, const TileWork& work, const Segment& segment,
+  __device__ __forceinline__ void add_partials(Number* own, const TileWork& work, const Segment& segment,
                                                int worker) const {
     const int end = (segment.tile + 1) * work.blocks;
     int others = 1;
@@ -58,36 +60,8 @@ struct StreamKReduction {
 #pragma unroll
       for (int i = 0; i < kCount; i += 4) {
         const float4 four = __ldcg(from + i / 4 * kThreads);
-        own[i] += four.x, own[i + 1] += four.y, own[i + 2] += four.z, own[i + 3] += four.w;
-      }
-    }
-  }
-};
-
-template <int kCount>
-struct IntegerStreamKReduction {
-  StreamKReduction<kCount> places;
-
-  __device__ __forceinline__ void store_partial(const int* own, int worker) const {
-    float bits[kCount];
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) bits[i] = __int_as_float(own[i]);
-    places.store_partial(bits, worker);
-  }
-
-  /// Adds the next workers' accumulators of a segment's tile.
-  __device__ __forceinline__ void add_partials(int* own, const TileWork& work, const Segment& segment,
-                                               int worker) const {
-    int last = worker + 1;
-    while (work.cut(last + 1) < (segment.tile + 1) * work.blocks) ++last;
-    for (int i = worker + 1 + places.place(); i <= last; i += 128) wait_flag(places.flags + i * places.groups);
-    named_barrier_sync<128>(places.barrier);
-#pragma unroll 1
-    for (int other = worker + 1; other <= last; ++other) {
-#pragma unroll
-      for (int i = 0; i < kCount; i += 4) {
-        const int4 four = __ldcg(reinterpret_cast<const int4*>(places.of(other) + i / 4 * 128));
-        own[i] += four.x, own[i + 1] += four.y, own[i + 2] += four.z, own[i + 3] += four.w;
+        add_bits(own[i], four.x), add_bits(own[i + 1], four.y);
+        add_bits(own[i + 2], four.z), add_bits(own[i + 3], four.w);
       }
     }
   }

@@ -49,7 +49,7 @@ using OperandB = pgtune::Operand<SMEM_TRANSPOSE_B, BN, BK, TN, kLanesN>;
 constexpr int kStageFloats = OperandA::kFloats + OperandB::kFloats;
 using SlicedKReduction = pgtune::SlicedKReduction<TM, TN, SLICED_K, CLUSTER_K, THREADS, STAGES * kStageFloats>;
 constexpr int kOwnPieces = SlicedKReduction::kOwnPieces;
-using StreamKReduction = pgtune::StreamKReduction<kOwnPieces * 4, kConsumerThreads, true>;
+using StreamKReduction = pgtune::StreamKReduction<kOwnPieces * 4, float, kConsumerThreads, true>;
 constexpr int kAllConsumers = 1 + SLICED_K;  ///< the named barrier of all consumers
 
 struct Sizes {
