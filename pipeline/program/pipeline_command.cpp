@@ -121,9 +121,8 @@ class PipelineCommand final : public Command {
     add_json_option(app, json_);
     app.add_flag("-q,--quiet", quiet_, "Results only").group(kOutputGroup);
     app.add_flag("-v,--verbose", verbose_, "Print more details").group(kOutputGroup);
-    app.show_first({"--shape", "--dtype", "--layout", "--epilogue", "--stream", "--cut", "--memory", "--kernels",
-                    "--pinned-limit", "--budget", "--device", "--db", "--force", "--dry-run", "--svg", "--json",
-                    "--quiet"});
+    app.show_first({"--shape", "--dtype", "--layout", "--stream", "--cut", "--memory", "--kernels", "--pinned-limit",
+                    "--budget", "--device", "--db", "--force", "--dry-run", "--svg", "--json", "--quiet"});
   }
 
   ExitCode run(Context& context) override {

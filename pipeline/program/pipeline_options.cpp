@@ -24,7 +24,7 @@ std::chrono::milliseconds request_timeout(const pipeline::StreamedProblem& strea
 }
 
 void WhichPipeline::add_to(CommandLine& app, const char* group) {
-  problems_.add_gemm_to(app);
+  problems_.add_product_to(app);
   app.add_option("--stream", stream_, "Operands in host memory, of A, B and D (default: A,D)")
       .option_text("LIST")
       .group(group);

@@ -256,7 +256,7 @@ TEST_F(PipelineCommandTest, SaysWhatIsWrong) {
   };
   wrong({"--memory", "fast"}, "Give one of: pageable, pinned");
   wrong({"--cut", "Q"}, "unknown --cut 'Q'");
-  wrong({"--beta", "1"}, "no alpha or beta");
+  wrong({"--beta", "1"}, "unknown option '--beta'");
   wrong({"--rounds", "2"}, "too few");
   wrong({"--cut", "K"}, "its D must be f32");
   const Finished little = pgtune(

@@ -53,35 +53,40 @@ std::vector<std::string_view> dtypes_with_float32_choice() {
 }  // namespace
 
 void ProblemOptions::add_to(CommandLine& app) {
+  add_product_to(app);
   add_gemm_to(app);
   add_operation_to(app);
 }
 
-void ProblemOptions::add_gemm_to(CommandLine& app) {
+void ProblemOptions::add_product_to(CommandLine& app) {
   const auto add = [&](const char* name, auto& target, const char* text, const std::string& description) {
     return app.add_option(name, target, description).option_text(text).group(kProblemGroup);
-  };
-  const auto add_more = [&](const char* name, auto& target, const char* text, const std::string& description) {
-    options_.push_back(add(name, target, text, description));
   };
   // One value a --shape, so that a word after it is not swallowed.
   add("--shape", shapes_, "MxNxK", "Rows and columns of the result, and length of the sum; repeatable")
       .one_value_each();
   add("--shapes", shapes_file_, "FILE", "Shapes from a file: one a line, # starts a comment");
   dtype_option_ = add("--dtype", dtype_, "TYPE", "Arithmetic and operands (default: f32): " + dtype_words());
-  options_.push_back(dtype_option_);
-  add_more("--out", output_, "TYPE",
-           fmt::format("Type of C and the result: f32 where --dtype {} would give its own",
-                       fmt::join(dtypes_with_float32_choice(), " or ")));
-  add_more("--layout", layout_, "XX", "A and B, each n (row-major) or t (transposed): nn (default), nt, tn, tt");
-  add_more("--batch", batch_, "N", "Number of matrices (default: 1)");
-  add_more("--alpha", alpha_, "X", "Factor of the product (default: 1); a whole number for int8");
-  add_more("--beta", beta_, "X", "Factor of the addend C (default: 0); a whole number for int8");
-  add_more("--epilogue", epilogue_, "WORDS",
-           "Fused after the product: bias (one row added to all rows), relu, gelu (tanh) or silu; or both: bias,gelu");
-  add_more("--lda", lda_, "N", "Elements from row to row of A as stored (default: packed)");
-  add_more("--ldb", ldb_, "N", "The same for B");
-  add_more("--ldc", ldc_, "N", "The same for C and the result");
+  options_ = {
+      dtype_option_,
+      add("--out", output_, "TYPE",
+          fmt::format("Type of C and the result: f32 where --dtype {} would give its own",
+                      fmt::join(dtypes_with_float32_choice(), " or "))),
+      add("--layout", layout_, "XX", "A and B, each n (row-major) or t (transposed): nn (default), nt, tn, tt")};
+}
+
+void ProblemOptions::add_gemm_to(CommandLine& app) {
+  const auto add = [&](const char* name, auto& target, const char* text, const char* description) {
+    options_.push_back(app.add_option(name, target, description).option_text(text).group(kProblemGroup));
+  };
+  add("--batch", batch_, "N", "Number of matrices (default: 1)");
+  add("--alpha", alpha_, "X", "Factor of the product (default: 1); a whole number for int8");
+  add("--beta", beta_, "X", "Factor of the addend C (default: 0); a whole number for int8");
+  add("--epilogue", epilogue_, "WORDS",
+      "Fused after the product: bias (one row added to all rows), relu, gelu (tanh) or silu; or both: bias,gelu");
+  add("--lda", lda_, "N", "Elements from row to row of A as stored (default: packed)");
+  add("--ldb", ldb_, "N", "The same for B");
+  add("--ldc", ldc_, "N", "The same for C and the result");
   options_.push_back(app.add_flag("--chain", chained_,
                                   "Launches overlap, as layers of a network may: each starts, and reads its B, before "
                                   "the one before it has ended; none may write any B")

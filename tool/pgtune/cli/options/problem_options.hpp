@@ -27,8 +27,8 @@ class ProblemOptions {
  public:
   /// Binds the options to this object, which must outlive the parse.
   void add_to(CommandLine& app);
-  /// Only GEMM's options, for commands that support no other operation.
-  void add_gemm_to(CommandLine& app);
+  /// Only those of a plain product D = A B: its shape, types and layout.
+  void add_product_to(CommandLine& app);
   /// The operation that --operation names; null for GEMM.
   [[nodiscard]] const LoadedOperation* operation() const;
   /// The templates that --template `selector` means for one of problems().
@@ -57,6 +57,7 @@ class ProblemOptions {
   /// Applies the options; types, layout and so on from a file's line take precedence.
   [[nodiscard]] Problem complete(const ListedShape& shape) const;
   [[nodiscard]] std::vector<RequestedShape> shapes_of_file(const std::string& file) const;
+  void add_gemm_to(CommandLine& app);  ///< what a product may have beside
   void add_operation_to(CommandLine& app);
   [[nodiscard]] std::vector<Problem> operation_problems() const;
 
