@@ -102,12 +102,18 @@ class RunCommand final : public Command {
  private:
   ExitCode trace(Context& context) {
     const auto top = static_cast<std::size_t>(parse_count("--top", top_, 1));
+    require_output_file(trace_);
     const ScratchFolder ledgers = value_or_throw(ScratchFolder::make());
     const int exit_code = run_recorded(context, ledgers, {});
     const RecordedGemms recorded = read_ledgers(ledgers.path());
     const auto f32 = f32_.empty() ? std::nullopt : std::optional(value_or_throw(parse_dtype(f32_)));
     const TraceList list = trace_list(recorded, one_line(program_), top, tf32(), f32);
-    write_output_file(trace_, list.text);
+    try {
+      write_output_file(trace_, list.text);
+    } catch (const CommandError&) {
+      context.terminal().print(list.text);  // the program ran for it
+      throw;
+    }
     if (list.calls > 0)
       context.terminal().note(fmt::format("{}: {} shapes to search, {:.1f} % of the GPU time of {} calls.", trace_,
                                           list.shapes, list.searched_share * 100,
@@ -156,18 +162,6 @@ class RunCommand final : public Command {
   /// The variables that make the preload library serve.
   std::map<std::string, std::string> serving(Context& context, const std::filesystem::path& folder) {
     std::map<std::string, std::string> out;
-    if (kernels_.empty()) {
-      const auto library = kernel_library(context, database_);
-      if (!library)
-        throw CommandError(ErrorKind::kEnvironment,
-                           "the database has no GEMM kernel that is faster than cuBLASLt. Run pgtune search first.");
-      context.terminal().note("kernels: " + library->string());
-      out[preload::kKernelsVariable] = library->string();
-    } else {
-      out[preload::kKernelsVariable] = std::filesystem::absolute(kernels_).string();
-      if (!std::filesystem::exists(kernels_))
-        throw CommandError(ErrorKind::kUsage, fmt::format("there is no '{}'. Give a library of kernels.", kernels_));
-    }
     if (!deny_.empty()) {
       write_output_file(folder / "deny", denied());
       out[preload::kDenyVariable] = (folder / "deny").string();
@@ -177,7 +171,7 @@ class RunCommand final : public Command {
       out[preload::kCheckVariable] = check_;
     }
     if (!workspace_.empty()) {
-      (void)parse_count("--workspace", workspace_, 1);
+      (void)parse_count("--workspace", workspace_, 0);
       out[preload::kWorkspaceVariable] = workspace_;
     }
     if (!f32_.empty()) {
@@ -186,6 +180,18 @@ class RunCommand final : public Command {
           "--f32 {}: each product may be off by {:.1e} of itself, each addition by {:.1e}; strict float32: 0, {:.1e}.",
           f32_, error.product, error.addition, traits(Dtype::kF32).error.addition));
       out[preload::kF32Variable] = f32_;
+    }
+    if (kernels_.empty()) {
+      const auto library = kernel_library(context, database_);
+      if (!library)
+        throw CommandError(ErrorKind::kEnvironment,
+                           "the database has no GEMM kernel that is faster than cuBLASLt. Run pgtune search first.");
+      context.terminal().note("kernels: " + library->string());
+      out[preload::kKernelsVariable] = library->string();
+    } else {
+      out[preload::kKernelsVariable] = std::filesystem::absolute(kernels_).string();
+      if (!std::filesystem::is_regular_file(kernels_))
+        throw CommandError(ErrorKind::kUsage, fmt::format("'{}' is no file. Give a library of kernels.", kernels_));
     }
     return out;
   }

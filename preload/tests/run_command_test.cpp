@@ -130,6 +130,19 @@ TEST(RunTrace, LosesNothingWhenTheProgramIsKilled) {
   EXPECT_THAT(traced.list, HasSubstr("3 calls"));
 }
 
+TEST(RunTrace, LosesNothingWhereItsListCannotBeWritten) {
+  Launch launch;
+  launch.arguments = {"run", "--trace", "/nonexistent/list", "--", "echo", "ran"};
+  const Finished early = run(launch);
+  EXPECT_EQ(early.exit_code, 3);
+  EXPECT_EQ(early.out, "") << "the program did not run";
+  launch.arguments = {"run", "--trace", "/dev/full", "--", fake("cublas_user13"), "kill"};
+  launch.environment["PATH"] = "/usr/bin:/bin";
+  const Finished late = run(launch);
+  EXPECT_EQ(late.exit_code, 3);
+  EXPECT_THAT(late.out, HasSubstr("3 calls"));
+}
+
 TEST(RunTrace, CountsWhatItCannotRecord) {
   const std::string list = trace({fake("cublas_user13"), "many"}, {}, "3").list;
   EXPECT_THAT(list, AllOf(HasSubstr("calls of more problems than a process can record"), HasSubstr(" values of M, ")));

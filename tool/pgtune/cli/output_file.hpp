@@ -15,6 +15,9 @@ namespace pgtune::tool {
 /// plain file (a device, a pipe, a link) is written to instead of replaced. Throws CommandError (environment).
 void write_output_file(const std::filesystem::path& path, std::string_view text);
 
+/// Throws write_output_file()'s error now, for a text that takes long to make. What is there stays as it is.
+void require_output_file(const std::filesystem::path& path);
+
 /// A temporary folder, removed by the destructor.
 class ScratchFolder {
  public:
