@@ -48,18 +48,17 @@ Result<ForeignTable> table_of(const std::pair<ForeignFormat, json>& document, co
   return table;
 }
 
-std::string text_of(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::file_size(path, ignored) > kMostFileBytes && !ignored)
-    throw CommandError(ErrorKind::kUsage, fmt::format("{} has more than 1 GiB. Give a smaller table.", path));
-  auto text = read_file(path);
+std::string text_of(const std::string& path, const char* wanted) {
+  auto text = read_file(path, kMostFileBytes);
   if (!text)
     throw CommandError(ErrorKind::kUsage,
-                       fmt::format("{} cannot be read. Give a T4 file or a cache of Kernel Tuner.", path));
+                       fmt::format("{} cannot be read or has more than 1 GiB. Give {}.", path, wanted));
   if (text->starts_with("\x1f\x8b"))
     throw CommandError(ErrorKind::kUsage, fmt::format("{} is compressed. Give what gunzip makes of it.", path));
   return std::move(*text);
 }
+
+constexpr const char* kTable = "a T4 file or a cache of Kernel Tuner";
 
 }  // namespace
 
@@ -75,17 +74,17 @@ Result<ForeignTable> parse_foreign_table(std::string_view text, const std::strin
 }
 
 ForeignTable read_foreign_table(const std::string& path) {
-  return value_or_throw(parse_foreign_table(text_of(path), path));
+  return value_or_throw(parse_foreign_table(text_of(path, kTable), path));
 }
 
 ForeignTable read_foreign_table(const std::string& path, ForeignFormat format, const std::string& space) {
-  const auto document = value_or_throw(document_of(text_of(path), path));
+  const auto document = value_or_throw(document_of(text_of(path, kTable), path));
   if (document.first != format)
     throw CommandError(ErrorKind::kUsage, fmt::format("{} is a file of {}. Say 'pgtune import {}'.", path,
                                                       to_string(document.first), to_string(document.first)));
   ForeignTable table = value_or_throw(table_of(document, path));
   if (space.empty()) return table;
-  const auto t1 = parse_untrusted_json(text_of(space));
+  const auto t1 = parse_untrusted_json(text_of(space, "a T1 file"));
   if (!t1) throw CommandError(ErrorKind::kUsage, fmt::format("{} is no JSON: {}", space, t1.error().message));
   if (const auto added = add_t1_space(*t1, table); !added)
     throw CommandError(ErrorKind::kUsage, fmt::format("{} {}", space, added.error().message));

@@ -114,7 +114,12 @@ class SimulateCommand final : public Command {
     context.terminal().print(csv_    ? simulation_csv(simulation)
                              : json_ ? simulation_json(simulation).dump(2) + '\n'
                                      : simulation_text(simulation, per_problem_));
-    return ExitCode::kDone;
+    const auto is_empty = [](const TableLosses& own) {
+      return std::all_of(own.losses.begin(), own.losses.end(), [](const auto& losses) { return losses.empty(); });
+    };
+    if (!std::all_of(simulation.losses.begin(), simulation.losses.end(), is_empty)) return ExitCode::kDone;
+    context.terminal().error("no table has twice as many variants as the least --budget. Give a smaller one.");
+    return ExitCode::kNothingValid;
   }
 
  private:
@@ -149,13 +154,16 @@ class SimulateCommand final : public Command {
                        Simulation& simulation) {
     if (!known_.empty() && leave_out)
       throw CommandError(ErrorKind::kUsage, "--learn-from and --leave-out exclude each other. Give one.");
+    if (!known_.empty() && foreign_.empty())
+      throw CommandError(ErrorKind::kUsage, "--learn-from trains model for other tools' tables. Give some by --table.");
     const auto rows = static_cast<std::size_t>(parse_count("--learn-rows", known_rows_, 1));
     if (leave_out) return teach_by_others(context, templates, *leave_out, rows, simulation);
     if (known_.empty()) return true;
     for (const std::string& file : known_) known_tables_.push_back(simulated_table(read_foreign_table(file), file));
     std::vector<const RecordedTable*> known;
     for (const RecordedTable& table : known_tables_) known.push_back(&table);
-    simulation.learnt_from = fmt::format("model has learnt from {} rows of each of {} tables", rows, known.size());
+    simulation.learnt_from =
+        fmt::format("model has learnt from up to {} rows of each of {} tables", rows, known.size());
     simulation.task.expect = [known = std::move(known), rows, &tables = simulation.tables](
                                  std::size_t table, std::uint64_t seed) -> std::optional<search::Expectation> {
       if (tables[table].name.empty()) return std::nullopt;  // of pgtune's own, which have features

@@ -156,11 +156,12 @@ json lessons_json(const Simulation& simulation) {
 }
 
 void add_loss(const LossSummary& summary, json& out) {
+  const auto known = [&](double loss) { return summary.tables > 0 ? json(loss) : json(nullptr); };
   out["tables"] = summary.tables;
-  out["median"] = summary.median;
-  out["p90"] = summary.p90;
-  out["mean"] = summary.mean;
-  out["worst"] = summary.worst;
+  out["median"] = known(summary.median);
+  out["p90"] = known(summary.p90);
+  out["mean"] = known(summary.mean);
+  out["worst"] = known(summary.worst);
 }
 
 void add_table(const RecordedTable& table, json& out) {
@@ -188,6 +189,7 @@ json summary_json(const Simulation& simulation, std::size_t strategy, std::size_
 std::vector<std::string> csv_cells(const Simulation& simulation, std::size_t strategy, const std::string& budget,
                                    const StopSummary& stop, const RecordedTable* table) {
   const LossSummary& summary = stop.lost;
+  const auto known = [&](double loss) { return summary.tables > 0 ? csv_number(loss) : std::string(); };
   return {simulation.task.strategies[strategy],
           budget,
           table == nullptr      ? ""
@@ -196,10 +198,10 @@ std::vector<std::string> csv_cells(const Simulation& simulation, std::size_t str
           table != nullptr ? table->device.name : "",
           table != nullptr ? std::to_string(table->table.variants.size()) : "",
           std::to_string(summary.tables),
-          csv_number(summary.median),
-          csv_number(summary.p90),
-          csv_number(summary.mean),
-          csv_number(summary.worst),
+          known(summary.median),
+          known(summary.p90),
+          known(summary.mean),
+          known(summary.worst),
           csv_number(stop.tried_median),
           csv_number(stop.tried_p90)};
 }

@@ -53,6 +53,9 @@ TEST_F(SimulateCommandTest, WrongInputIsRefused) {
     EXPECT_THAT(result.err, HasSubstr(option));
   }
   EXPECT_EQ(pgtune({"simulate", "--from", path("none.db")}).exit_code, 4);
+  const Finished idle = pgtune({"simulate", "--learn-from", path("table.json")});
+  EXPECT_EQ(idle.exit_code, 2);
+  EXPECT_THAT(idle.err, HasSubstr("by --table"));
 }
 
 TEST_F(SimulateCommandTest, RunsOnTablesOfOtherTools) {
@@ -70,6 +73,19 @@ TEST_F(SimulateCommandTest, RunsOnTablesOfOtherTools) {
   const auto text = pgtune({"simulate", "--table", path("cache.json"), "--strategy", "random", "--per-problem"});
   EXPECT_THAT(text.out, ::testing::Not(HasSubstr("\x1b"))) << "a stranger's text does not reach the terminal as it is";
   EXPECT_EQ(pgtune({"simulate", "--table", path("none.json")}).exit_code, 2);
+  const Finished folder = pgtune({"simulate", "--table", path("")});
+  EXPECT_EQ(folder.exit_code, 2);
+  EXPECT_THAT(folder.err, HasSubstr("cannot be read"));
+
+  const auto half = [&](const char* budgets, const char* form) {
+    return pgtune({"simulate", "--table", path("cache.json"), "--strategy", "random", "--budget", budgets, form,
+                   "--repeats", "1"});
+  };
+  const json too_large = json::parse(half("1,16", "--json").out).at("all")[1];
+  EXPECT_EQ(too_large.at("tables"), 0);
+  EXPECT_TRUE(too_large.at("median").is_null()) << "nothing was simulated";
+  EXPECT_THAT(half("1,16", "--csv").out, HasSubstr("\nrandom,16,,,,0,,,,,16,16\n"));
+  EXPECT_EQ(half("16", "--csv").exit_code, 1);
 }
 
 TEST_F(SimulateCommandTest, ModelLearnsFromRowsOfOtherTables) {

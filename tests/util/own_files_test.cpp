@@ -63,6 +63,10 @@ TEST_F(OwnFiles, AreReadUpToALimit) {
     ASSERT_EQ(::chown((folder_ / "file").c_str(), 12345, 12345), 0);
     EXPECT_EQ(read_own_file(folder_ / "file", 5), std::nullopt) << "another user's";
   }
+  EXPECT_EQ(read_file(folder_ / "file", 5), "12345");
+  EXPECT_EQ(read_file(folder_ / "file", 4), std::nullopt);
+  EXPECT_EQ(read_file(folder_.path()), std::nullopt);
+  EXPECT_EQ(read_file("/dev/zero", 100'000), std::nullopt);
   fs::create_symlink("file", folder_ / "link");
   EXPECT_EQ(read_own_file(folder_ / "link", 5), std::nullopt);
 }

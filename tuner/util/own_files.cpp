@@ -74,11 +74,15 @@ Result<void> write_file_atomically(const std::filesystem::path& path, std::strin
   return cannot("write", path, code);
 }
 
-std::optional<std::string> read_file(const std::filesystem::path& path) {
+std::optional<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
-  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) return std::nullopt;
+  std::string bytes, piece(std::size_t{1} << 16U, '\0');
+  while (file && bytes.size() <= max_bytes) {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    bytes.append(piece, 0, static_cast<std::size_t>(file.gcount()));
+  }
+  if (file.bad() || bytes.size() > max_bytes) return std::nullopt;
   return bytes;
 }
 

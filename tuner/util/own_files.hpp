@@ -15,8 +15,9 @@ namespace pgtune {
 /// Writes to a temporary name in the same folder, syncs, renames over `path`. On an error no temporary file remains.
 [[nodiscard]] Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 
-/// The whole file, or nothing if it cannot be read.
-[[nodiscard]] std::optional<std::string> read_file(const std::filesystem::path& path);
+/// The whole file, or nothing if it cannot be read (a folder) or is larger than `max_bytes` (a device without an end).
+[[nodiscard]] std::optional<std::string> read_file(const std::filesystem::path& path,
+                                                   std::size_t max_bytes = std::size_t{1} << 32U);
 
 /// Creates `folder` and missing parents, with access for the user alone. An existing one must be the user's own, no
 /// symbolic link, and not writable for others. Errors (environment) name folder and cause.
