@@ -189,6 +189,9 @@ Database Database::open_for_reading(const fs::path& path, bool as_is) {
 
 Database Database::open_for_writing(const fs::path& path) {
   const std::string origin = path.string();
+  if (is_compressed(path) && is_absent(path))
+    throw Error(origin + " would be a compressed copy by its name, which can only be read. Name a file without .zst",
+                0);
   create_folder(folder_of(path));
   if (std::error_code ignored; fs::exists(path, ignored)) {
     static_cast<void>(require_own_file(path, origin));

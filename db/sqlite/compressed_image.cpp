@@ -35,8 +35,10 @@ bool is_compressed(const std::filesystem::path& path) { return path.extension() 
 Image decompress(std::span<const std::byte> bytes, const std::string& origin) {
   const unsigned long long size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
   static_assert(ZSTD_CONTENTSIZE_ERROR > kMostBytes && ZSTD_CONTENTSIZE_UNKNOWN > kMostBytes);
+  if (size == ZSTD_CONTENTSIZE_ERROR)
+    throw Error(origin + " is not a compressed database, as its name says. Name another file, or rename it", 0);
   if (size > kMostBytes)
-    throw Error(origin + " is not a pgtune database: its compressed size is unknown or beyond 1 GiB", 0);
+    throw Error(origin + " is not a pgtune database: it would be larger than 1 GiB. Name a database of pgtune", 0);
   Image image{std::unique_ptr<std::byte, FreeImage>(static_cast<std::byte*>(sqlite3_malloc64(size + 1))),
               static_cast<std::size_t>(size)};
   if (!image.bytes) throw Error("there is no memory to decompress " + origin, 0);

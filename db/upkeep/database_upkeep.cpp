@@ -106,11 +106,11 @@ void Database::write_compact_copy(const fs::path& path) const {
     throw Error("cannot write " + path.string() + ": " + failure.code().message() + ". Use another place", 0);
   } catch (const Error& failure) {
     fs::remove(temporary, error);
-    const bool no_file = (failure.extended_code() & 0xff) == SQLITE_CANTOPEN;
-    throw Error("cannot write copy " + path.string() +
-                    (no_file ? std::string(": its folder is missing or not writable. Use another place")
-                             : std::string(": ") + failure.what()),
-                failure.extended_code());
+    const int code = failure.extended_code() & 0xff;
+    const std::string cause = code == SQLITE_CANTOPEN ? "its folder is missing or not writable. Use another place"
+                              : code == SQLITE_FULL   ? "its disk is full. Free some space, or use another place"
+                                                      : failure.what();
+    throw Error("cannot write copy " + path.string() + ": " + cause, failure.extended_code());
   }
 }
 

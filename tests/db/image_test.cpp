@@ -122,7 +122,7 @@ TEST_F(Image, OfMoreThanAGigabyteIsRefused) {
   // A compressed frame's header that says 2 GiB.
   const std::string frame("\x28\xb5\x2f\xfd\xa0\x00\x00\x00\x80", 9);
   EXPECT_THAT(error_of([&] { static_cast<void>(Database::open_image(bytes_of(frame), "x.db")); }).what(),
-              HasSubstr("beyond 1 GiB"));
+              HasSubstr("larger than 1 GiB"));
 }
 
 TEST_F(Image, WithATriggerIsRefused) {

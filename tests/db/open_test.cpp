@@ -116,6 +116,14 @@ TEST(OpenRefuses, AMissingFileForReading) {
   EXPECT_FALSE(fs::exists(folder / "none.db"));
 }
 
+TEST(OpenRefuses, ToMakeOneWithTheNameOfACompressedCopy) {
+  const ScratchFolder folder;
+  EXPECT_THAT(open_error(folder / "new.db.zst", OpenMode::kReadWriteCreate), HasSubstr("Name a file without .zst"));
+  EXPECT_FALSE(fs::exists(folder / "new.db.zst"));
+  std::ofstream(folder / "plain.zst") << std::string(4096, 'x');
+  EXPECT_THAT(open_error(folder / "plain.zst", OpenMode::kReadOnly), HasSubstr("is not a compressed database"));
+}
+
 TEST(OpenRefuses, ATextFile) {
   const ScratchFolder folder;
   const auto path = folder / "notes.txt";
