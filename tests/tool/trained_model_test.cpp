@@ -98,6 +98,19 @@ TEST_F(TrainedModelTest, NoSearchWaitsForAFitThatIsDue) {
   EXPECT_EQ(models().size(), 3U);
 }
 
+TEST_F(TrainedModelTest, ALossIsThatOfGuessesAmongAllTemplates) {
+  const auto guess = [&](const char* name) {
+    std::vector<std::string> words{"guess", "--shape", "1100x1024x1024", "--device", "recording", "--json"};
+    if (*name != '\0') words.insert(words.end(), {"--template", name});
+    return json::parse(pgtune(words).out);
+  };
+  const json free = guess("");
+  EXPECT_EQ(guess(free.at("template").get<std::string>().c_str()).at("expected_loss"), free.at("expected_loss"));
+  EXPECT_FALSE(free.at("expected_loss").is_null());
+  EXPECT_NE(free.at("template"), "sgemm_small");
+  EXPECT_TRUE(guess("sgemm_small").at("expected_loss").is_null());
+}
+
 /// What was found of a very problem is told in place of a guess.
 TEST_F(TrainedModelTest, AStoredWinnerIsNotGuessed) {
   ASSERT_EQ(pgtune({"search", "--shape", "1100x1024x1024", "--template", "sgemm_simt", "--strategy", "guided",

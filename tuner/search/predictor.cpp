@@ -189,6 +189,10 @@ Predictor PredictorTrainer::fit_all(std::uint64_t seed, Validation validation) c
 
 bool Predictor::has_seen(const std::string& hardware) const { return seen_.contains(hardware); }
 
+bool Predictor::has_seen_part(std::string_view part) const {
+  return std::any_of(seen_.begin(), seen_.end(), [&](const std::string& one) { return one.find(part) != one.npos; });
+}
+
 bool Predictor::has_seen_template(const std::string& name) const { return seen_templates_.contains(name); }
 
 std::vector<double> Predictor::predict(const DescribedVariants& variants) const {

@@ -59,6 +59,8 @@ class Predictor {
   [[nodiscard]] double deviation() const { return deviation_; }
   /// Whether it was fitted to experience of these devices.
   [[nodiscard]] bool has_seen(const std::string& hardware) const;
+  /// Whether one's hardware contains `part`, such as ", sm_90, 132 SMs, ".
+  [[nodiscard]] bool has_seen_part(std::string_view part) const;
   /// Whether it was fitted to experience of this template.
   [[nodiscard]] bool has_seen_template(const std::string& name) const;
   [[nodiscard]] std::size_t problems() const { return problems_; }  ///< of the fit

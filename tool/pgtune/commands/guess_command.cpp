@@ -117,6 +117,8 @@ std::string guess_text(const Problem& problem, const Guess& guess, const DeviceI
   if (loss_is_known(guess))
     out += fmt::format("  expected  {},\n            by the {} nearest searches that the model was not trained on\n",
                        loss_text(guess.loss), guess.loss.tables);
+  else if (guess.seen_template)
+    out += "  expected  unknown: no search tells what such a guess loses\n";
   if (!guess.seen_device || !guess.seen_template)
     out += fmt::format("  but       no search {} is in the database or\n            recordings: {}\n",
                        guess.seen_template ? "on such a GPU" : "with this template",
@@ -189,11 +191,16 @@ class GuessCommand final : public Command {
             "there is nothing to learn from: this build has no recording, and the database no search.");
         return ExitCode::kNothingValid;
       }
-      const auto own = guess_variant(*model, templates[i], problem, device);
+      auto own = guess_variant(*model, templates[i], problem, device);
       if (!own)
         throw CommandError(ErrorKind::kUsage,
                            fmt::format("no variant of {} is legal for {} on {}. 'pgtune space' says why.",
                                        templates[i].title(), problem.title(), device.name));
+      if (!template_.empty()) {  // the loss is that of guesses among all templates
+        const auto all = problems_.templates_for(context.catalogue(), "", problem);
+        const auto free = guess_variant(*model, all, problem, device);
+        if (!free || !(free->variant == own->variant)) own->loss = {};
+      }
       results.add([&] { return guess_text(problem, *own, device); }, [&] { return guess_json(problem, *own, device); });
     }
     results.finish();

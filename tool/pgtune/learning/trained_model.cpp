@@ -317,9 +317,14 @@ std::optional<Guess> guess_variant(const search::Predictor& model, const space::
   const auto expected = value_or_throw(session::expected_times(model, templates, problem, device, variants));
   const auto least = std::min_element(expected.log_times.begin(), expected.log_times.end());
   const Variant& chosen = variants[static_cast<std::size_t>(least - expected.log_times.begin())];
-  return Guess{chosen, model.loss_near(kind_of_times(problem), shape_of(problem)),
-               model.has_seen(device_class(device).hardware()), model.has_seen_template(chosen.template_name),
-               variants.size()};
+  const DeviceClass of = device_class(device);
+  const bool is_present = !device.uuid.empty();  // else an architecture's usual GPU, without name and power limit
+  const bool seen =
+      is_present
+          ? model.has_seen(of.hardware())
+          : model.has_seen_part(fmt::format(", sm_{}{}, {} SMs, ", of.compute_major, of.compute_minor, of.sm_count));
+  return Guess{chosen, model.loss_near(kind_of_times(problem), shape_of(problem)), seen,
+               model.has_seen_template(chosen.template_name), variants.size()};
 }
 
 std::string loss_text(const search::Predictor::Loss& loss) {
