@@ -202,8 +202,8 @@ std::string why_illegal(const StreamedProblem& streamed, const Candidate& candid
   if (const std::int64_t needed = device_bytes(streamed, candidate); needed > limits.device_bytes)
     return fmt::format("it needs {:.1f} GiB of GPU memory and {:.1f} are free", gib(needed), gib(limits.device_bytes));
   if (const std::int64_t pinned = pinned_bytes(streamed, candidate); pinned > limits.pinned_bytes)
-    return fmt::format("it pins {:.1f} GiB of host memory and --pinned-limit allows {:.1f}", gib(pinned),
-                       gib(limits.pinned_bytes));
+    return fmt::format("it pins {} MiB of host memory and --pinned-limit allows {}", ((pinned - 1) >> 20) + 1,
+                       limits.pinned_bytes >> 20);
   return {};
 }
 

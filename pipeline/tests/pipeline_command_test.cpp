@@ -163,7 +163,7 @@ TEST_F(PipelineCommandTest, APlanFitsATerminalAndSaysWhyItIsEmpty) {
   for (const auto& [more, cause] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"--cut", "K"}, "left out: a cut along K adds the chunks up in D, which rounds to bf16"},
            {{"--cut", "N", "--stream", "A"}, "left out: a cut along N divides no operand that streams\n"},
-           {{"--memory", "pinned", "--pinned-limit", "1"}, "left out: it pins 1.0 GiB of host memory"}}) {
+           {{"--memory", "pinned", "--pinned-limit", "1"}, "left out: it pins 1024 MiB of host memory"}}) {
     const Finished empty = plan(more);
     EXPECT_EQ(empty.exit_code, 1);
     EXPECT_THAT(empty.out, HasSubstr(cause));

@@ -229,7 +229,7 @@ TEST_F(BuilderTest, UnwritableCacheIsTheEnvironmentsFault) {
   const auto done = build(request_of(kScale, {{"BM", "64"}}));
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().kind, ErrorKind::kEnvironment);
-  EXPECT_THAT(done.error().message, HasSubstr("XDG_CACHE_HOME"));
+  EXPECT_THAT(done.error().message, HasSubstr("PGTUNE_CACHE_DIR"));
 }
 
 /// What a template may get wrong about a kernel, each with what pgtune says of it.

@@ -185,7 +185,7 @@ TEST(CubinCache, FolderThatCannotBeCreatedNamesCauseAndRemedy) {
   ASSERT_FALSE(cache);
   EXPECT_EQ(cache.error().kind, ErrorKind::kEnvironment);
   EXPECT_NE(cache.error().message.find((folder.path() / "file").string()), std::string::npos) << cache.error().message;
-  EXPECT_NE(cache.error().message.find("XDG_CACHE_HOME"), std::string::npos) << cache.error().message;
+  EXPECT_NE(cache.error().message.find("PGTUNE_CACHE_DIR"), std::string::npos) << cache.error().message;
 }
 
 TEST(CubinCache, FileInPlaceOfTheFolderIsAnError) {
@@ -205,7 +205,7 @@ TEST(CubinCache, FailingStoreNamesCauseAndRemedyAndLeavesNothing) {
   const auto stored = cache->store(key, "cubin", sample_build());
   ASSERT_FALSE(stored);
   EXPECT_EQ(stored.error().kind, ErrorKind::kEnvironment);
-  EXPECT_NE(stored.error().message.find("XDG_CACHE_HOME"), std::string::npos) << stored.error().message;
+  EXPECT_NE(stored.error().message.find("PGTUNE_CACHE_DIR"), std::string::npos) << stored.error().message;
   EXPECT_EQ(files_below(folder.path()), 1U);
 }
 

@@ -149,7 +149,7 @@ TEST(CompileWorkerStart, UnusableCacheFolderIsTheAnswerToHello) {
   ASSERT_TRUE(reply);
   ASSERT_FALSE(reply->body);
   EXPECT_EQ(reply->body.error().kind, ErrorKind::kEnvironment);
-  EXPECT_THAT(reply->body.error().message, HasSubstr("XDG_CACHE_HOME"));
+  EXPECT_THAT(reply->body.error().message, HasSubstr("PGTUNE_CACHE_DIR"));
   EXPECT_EQ(worker.wait(), 3);
 }
 

@@ -162,7 +162,7 @@ TEST_F(FamilyCommand, ShapesGetWhatRangesLeaveOfATotalByTheClock) {
 TEST_F(FamilyCommand, SaysWhatARangeCannotDo) {
   const std::string range = "1..8x64x64", tiny = path("tiny.json");
   for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
-           {{"bench", "--shape", range}, "'1..8x64x64' is a range of M, which 'pgtune search' takes"},
+           {{"bench", "--shape", range}, "'1..8x64x64' is a range of M, which 'pgtune search' alone takes"},
            {{"search", "--template", tiny, "--shape", range, "--layout", "tn"}, "Give their pitch with --lda"},
            {{"search", "--template", tiny, "--shape", "8x64x64", "--probes", "3"}, "--probes is for a range of M"},
            {{"search", "--template", tiny, "--shape", "8x64x64", "--batch-invariant"},

@@ -25,6 +25,9 @@ constexpr const char* kQwen3 = R"({"model_type": "qwen3", "hidden_size": 5120, "
 constexpr const char* kGemma3 = R"({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text",
   "hidden_size": 3840, "intermediate_size": 15360, "num_attention_heads": 16, "num_hidden_layers": 48,
   "num_key_value_heads": 8, "head_dim": 256, "vocab_size": 262208}})";
+/// Of 4B parameters: what such files leave out is the architecture's.
+constexpr const char* kGemma3Small = R"({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text",
+  "hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34}})";
 constexpr const char* kPhi3 = R"({"model_type": "phi3", "hidden_size": 3072, "intermediate_size": 8192,
   "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 32, "vocab_size": 32064})";
 constexpr const char* kMixtral = R"({"model_type": "mixtral", "hidden_size": 4096, "intermediate_size": 14336,
@@ -68,6 +71,7 @@ TEST(ModelWeights, OfDenseModels) {
   EXPECT_THAT(uses(kLlama8B, 3), ElementsAre("down projection, 32 layers"));
   EXPECT_THAT(sizes(kQwen3), ElementsAre("10240x5120", "5120x8192", "51200x5120", "5120x25600", "151936x5120"));
   EXPECT_THAT(sizes(kGemma3), ElementsAre("8192x3840", "3840x4096", "30720x3840", "3840x15360", "262208x3840"));
+  EXPECT_THAT(sizes(kGemma3Small), ElementsAre("4096x2560", "2560x2048", "20480x2560", "2560x10240", "262208x2560"));
 }
 
 TEST(ModelWeights, ABiasOfQueriesIsPartOfTheFamily) {

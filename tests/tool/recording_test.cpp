@@ -89,6 +89,16 @@ TEST_F(RecordingTest, AProblemItDoesNotHoldIsRefusedWithThoseItDoesAndAGuess) {
               AllOf(HasSubstr("777x777x777"), HasSubstr("1000x1000x1000"), HasSubstr("'pgtune guess' takes ")));
 }
 
+TEST_F(RecordingTest, AListsShapesAreAnsweredBesideItsRanges) {
+  write("mixed.txt", "1000x1000x1000\n1..64x512x512\n");
+  const Finished found = pgtune({"search", "--shapes", path("mixed.txt"), "--device", "recording"});
+  EXPECT_EQ(found.exit_code, 3);
+  EXPECT_THAT(found.out, HasSubstr("1000x1000x1000 f32 nn on "));
+  EXPECT_THAT(found.err, HasSubstr("1..64x512x512 f32 nn: a range of M needs a GPU"));
+  EXPECT_THAT(pgtune({"show", "--shapes", path("mixed.txt")}).err,
+              HasSubstr("mixed.txt:2: '1..64x512x512' is a range"));
+}
+
 TEST_F(RecordingTest, TheGuessIsThatOfTheCommandNamed) {
   launch_.environment["PGTUNE_WORKER"] = path("no-worker");
   const std::vector<std::string> problem{"--operation", "transpose", "--dtype", "int8", "--size", "M=5104,N=5120"};

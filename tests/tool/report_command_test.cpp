@@ -111,6 +111,21 @@ TEST_F(ReportsTest, PowerHasBothSidesAndTheVerdictInWords) {
   EXPECT_EQ(std::stod(rows[0].at("energy_per_gemm_j")), line.at("winner").at("energy_per_gemm_j").get<double>());
 }
 
+TEST_F(ReportsTest, EnergiesOfSettledSamplesAloneAreRowsToo) {
+  const std::vector<std::string> report{"report", "--power", "--db",
+                                        PGTUNE_SOURCE_DIR "/recordings/h200-bf16-settled.db.zst"};
+  auto as_csv = report, as_json = report;
+  as_csv.push_back("--csv"), as_json.push_back("--json");
+  const auto rows = csv(as_csv);
+  const json lines = results(as_json);
+  const auto settled = std::count_if(lines.begin(), lines.end(), [](const json& line) {
+    return line.at("winner").is_null() && !line.at("winner_settled").is_null();
+  });
+  EXPECT_GT(settled, 0);
+  const auto is_settled = [](const auto& row) { return row.at("contender") == "winner_settled"; };
+  EXPECT_EQ(std::count_if(rows.begin(), rows.end(), is_settled), settled);
+}
+
 TEST_F(ReportsTest, ResultsWithoutEnergyNameTheCommandThatMeasuresIt) {
   ASSERT_EQ(search({"--regime", "burst", "-q"}).exit_code, 0);
   const Finished text = pgtune({"report", "--power"});

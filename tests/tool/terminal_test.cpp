@@ -257,6 +257,12 @@ TEST(Budget, IsATimeWithAUnit) {
   EXPECT_DOUBLE_EQ(parse_budget("2h", "--variants"), 7200);
   EXPECT_THROW(static_cast<void>(parse_budget("500", "--variants")), CommandError);
   EXPECT_THROW(static_cast<void>(parse_budget("soon", "--variants")), CommandError);
+  try {
+    static_cast<void>(parse_budget("0", "--variants"));
+    FAIL() << "no time";
+  } catch (const CommandError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("not a time. Give 60s"));
+  }
 }
 
 TEST(PathsTest, FollowXdgAndOverrides) {
@@ -270,6 +276,8 @@ TEST(PathsTest, FollowXdgAndOverrides) {
                       program);
   EXPECT_EQ(paths.database, "/home/me/.local/share/pgtune/pgtune.db");
   EXPECT_EQ(paths.cache, "/fast/pgtune");
+  for (const auto& variables : {std::map<std::string, std::string>{}, {{"HOME", "relative"}}})
+    EXPECT_TRUE(Paths::find(environment(variables), program).database.is_absolute()) << "the user's own home";
 
   paths =
       Paths::find(environment({{"PGTUNE_DB", "/d.db"}, {"PGTUNE_CACHE_DIR", "/c"}, {"PGTUNE_WORKER", "/w"}}), program);

@@ -222,9 +222,9 @@ ExitCode parse_and_run(int argc, char** argv, Terminal& terminal, Rooms& rooms) 
 int run_command_line(int argc, char** argv, Rooms rooms) {
   Terminal terminal(process_environment);
   ExitCode code = guarded(terminal, [&] { return parse_and_run(argc, argv, terminal, rooms); });
-  if (!terminal.flush() && code == ExitCode::kDone) {
+  if (!terminal.flush()) {
     terminal.error("cannot write to standard output: data was lost. Free some space or give another place.");
-    code = ExitCode::kEnvironment;
+    if (code == ExitCode::kDone) code = ExitCode::kEnvironment;
   }
   return static_cast<int>(code);
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/cli/paths.hpp"
 
+#include <pwd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <system_error>
@@ -15,8 +17,9 @@ namespace fs = std::filesystem;
 
 fs::path xdg_directory(const Environment& environment, const char* variable, const char* below_home) {
   if (const auto value = environment(variable); value && fs::path(*value).is_absolute()) return *value;
-  const auto home = environment("HOME");
-  return fs::path(home.value_or(".")) / below_home;
+  if (const auto home = environment("HOME"); home && fs::path(*home).is_absolute()) return fs::path(*home) / below_home;
+  const passwd* const user = ::getpwuid(::getuid());
+  return fs::path(user != nullptr ? user->pw_dir : "/") / below_home;
 }
 
 /// The same for all users of the machine, as they must see each other's locks.

@@ -130,6 +130,8 @@ class ExportCommand final : public Command {
     if (!library_.empty() && (split_ || !output_.empty() || !coverage_.empty()))
       throw CommandError(ErrorKind::kUsage,
                          "--library writes a folder of its own. Leave out -o, --split and --coverage.");
+    if (!coverage_.empty() && (split_ || !output_.empty()))
+      throw CommandError(ErrorKind::kUsage, "--coverage writes no header. Leave out -o and --split.");
     if (json_ && coverage_.empty())
       throw CommandError(ErrorKind::kUsage, "--json prints what --coverage shows. Give both, or leave it out.");
     if (jit_ && (split_ || !library_.empty()))

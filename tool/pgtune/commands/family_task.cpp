@@ -164,8 +164,15 @@ ExitCode run_families(SearchTask& task, Context& context, ResultDocument& result
   const auto start = std::chrono::steady_clock::now();
   const std::optional<double> total_s = task.total_s;
   const std::vector<DeviceChoice> choices = choose_devices(context, options.device);
-  require_gpu(choices.front(), "a search over a range of M");
   Terminal& terminal = context.terminal();
+  if (!choices.front().is_gpu() && !task.problems.empty()) {  // which may have recorded answers
+    for (const session::FamilyRequest& request : task.families) {
+      terminal.error(request.title() + ": a range of M needs a GPU");
+      results.add_error(request.problem, "a range of M needs a GPU");
+    }
+    return ExitCode::kEnvironment;
+  }
+  require_gpu(choices.front(), "a search over a range of M");
   const std::vector<double> expected_s = fit_families(task, options, choices, terminal);
   if (task.families.empty()) return ExitCode::kDone;
   std::vector<Problem> problems;

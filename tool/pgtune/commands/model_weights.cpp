@@ -24,6 +24,7 @@ struct Architecture {
   Experts experts = Experts::kNone;
   bool qkv_bias = false;  ///< the default of the file's attention_bias, for q, k and v alone
   bool fused = false;     ///< stored so
+  std::int64_t heads = 0, key_heads = 0, head_dim = 0, vocabulary = 0;  ///< of files that leave them out; 0: none do
 };
 
 constexpr std::array kArchitectures{
@@ -33,7 +34,7 @@ constexpr std::array kArchitectures{
     Architecture{"qwen3"},
     Architecture{"gemma"},
     Architecture{"gemma2"},
-    Architecture{"gemma3_text"},
+    Architecture{.model_type = "gemma3_text", .heads = 8, .key_heads = 4, .head_dim = 256, .vocabulary = 262208},
     Architecture{.model_type = "phi3", .fused = true},
     Architecture{.model_type = "mixtral", .experts = Experts::kMixtral},
     Architecture{.model_type = "qwen2_moe", .experts = Experts::kQwen, .qkv_bias = true},
@@ -64,7 +65,7 @@ class ModelReader {
     out_.quantized = field("quantization_config").has_value();
     hidden_ = size("hidden_size");
     out_.layers = std::min(size("num_hidden_layers"), kMostLayers);
-    heads_ = size("num_attention_heads");
+    heads_ = size_or("num_attention_heads", architecture_.heads);
     const std::int64_t heads_here = shared(heads_, "attention heads");
     if (architecture_.attention == Attention::kLatent) {
       latent_attention(heads_here);
@@ -72,7 +73,8 @@ class ModelReader {
       grouped_attention(heads_here);
     }
     layers_of_mlp();
-    add((size("vocab_size") - 1) / layout_.gpus + 1, hidden_, false, "head over the vocabulary");
+    add((size_or("vocab_size", architecture_.vocabulary) - 1) / layout_.gpus + 1, hidden_, false,
+        "head over the vocabulary");
     return std::move(out_);
   }
 
@@ -87,6 +89,10 @@ class ModelReader {
   [[nodiscard]] std::int64_t size(std::string_view name, std::string_view other_name = {}) const {
     const auto other = other_name.empty() ? std::nullopt : field(other_name);
     return other ? checked(*other) : checked(root_.required(name));
+  }
+  /// `otherwise`: what a file without the field means; 0: it must have it.
+  [[nodiscard]] std::int64_t size_or(std::string_view name, std::int64_t otherwise) const {
+    return otherwise > 0 ? optional_size(name).value_or(otherwise) : size(name);
   }
   [[nodiscard]] std::optional<std::int64_t> optional_size(std::string_view name) const {
     const auto found = field(name);
@@ -136,11 +142,13 @@ class ModelReader {
   }
 
   void grouped_attention(std::int64_t heads_here) {
-    const auto head_dim = optional_size("head_dim");
+    const std::int64_t usual = architecture_.head_dim;
+    const auto head_dim = usual > 0 ? size_or("head_dim", usual) : optional_size("head_dim");
     if (!head_dim && hidden_ % heads_ != 0)
       root_.problem(fmt::format("hidden_size {} is no multiple of {} attention heads", hidden_, heads_));
     const std::int64_t of_head = head_dim.value_or(std::max<std::int64_t>(hidden_ / heads_, 1));
-    const std::int64_t all = optional_size("num_key_value_heads").value_or(heads_);
+    const std::int64_t all =
+        size_or("num_key_value_heads", architecture_.key_heads > 0 ? architecture_.key_heads : heads_);
     if (heads_ % all != 0)
       root_.problem(fmt::format("{} attention heads are no multiple of {} key and value heads", heads_, all));
     // Fewer heads than GPUs are held more than once.

@@ -177,8 +177,9 @@ ExitCode plan(Context& context, const SearchTask& task, Results& results) {
   const bool unknown_clock = lock && !lock->mhz;
   session::SessionOptions session = options.session;
   if (lock && lock->mhz) session.conditions.locked_sm_clock_hz = *lock->mhz * 1e6;
-  announce(context.terminal(),
-           {.choice = choice, .session = session, .database = options.database, .clock_unknown = unknown_clock});
+  if (task.families.empty())  // else their plan has announced it
+    announce(context.terminal(),
+             {.choice = choice, .session = session, .database = options.database, .clock_unknown = unknown_clock});
   std::optional<db::Database> database;
   if (!unknown_clock && !db::is_absent(options.database))
     database = db::Database::open(options.database, db::OpenMode::kReadOnly);

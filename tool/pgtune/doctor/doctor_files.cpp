@@ -30,7 +30,7 @@ fs::path existing_folder(const fs::path& path) {
 
 Check configuration_check(const Paths& paths) {
   std::error_code error;
-  if (!fs::exists(paths.config, error))
+  if (!fs::exists(paths.config, error) && !error)
     return {"configuration", CheckState::kOk, fmt::format("none ({})", paths.config.string()), ""};
   try {
     static_cast<void>(UserConfig::load(paths.config, process_environment));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -28,9 +29,14 @@ BuildInfo build_checked(const Context& context, const space::TemplateDefinition&
                         const Problem& problem, const DeviceInfo& device, const CompileLimits& limits) {
   protocol::BuildDone done =
       build(context, limits, value_or_throw(session::make_build_request(definition, variant, problem, device)));
-  if (done.outcome.kind != OutcomeKind::kOk)
-    throw CommandError(ErrorKind::kEnvironment, fmt::format("variant {} did not build ({}): {}", variant.key(),
-                                                            to_string(done.outcome.kind), done.outcome.reason));
+  if (done.outcome.kind != OutcomeKind::kOk) {
+    const auto built_in = context.catalogue().all_names();
+    const bool own = std::find(built_in.begin(), built_in.end(), definition.name) == built_in.end();
+    throw CommandError(
+        own && done.outcome.kind == OutcomeKind::kCompileFailed ? ErrorKind::kUsage : ErrorKind::kEnvironment,
+        fmt::format("variant {} did not build ({}): {}", variant.key(), to_string(done.outcome.kind),
+                    done.outcome.reason));
+  }
   return std::move(done.build);
 }
 

@@ -39,6 +39,15 @@ std::string settled_joules_text(const StoredResult& result) {
   return settled_energy_text(*answer.best().settled_energy, *answer.baseline_settled_energy, baseline_name(answer));
 }
 
+/// The energy of settled samples as if of no window.
+session::EnergySummary of_windows(const session::SettledEnergy& settled) {
+  return {.energy_j = settled.energy_j,
+          .low_j = settled.low_j,
+          .high_j = settled.high_j,
+          .power_w = settled.power_w,
+          .time_s = settled.time_s};
+}
+
 std::string measure_command(const StoredResult& result, const std::string& database_option) {
   return fmt::format("pgtune bench {}{}{} --power", problem_options(result), condition_options(result),
                      database_option);
@@ -196,8 +205,6 @@ std::string power_report_csv(const std::vector<StoredResult>& results) {
                                  "power_cap_share", "windows", "uncertainty", "suspect", "idle_power_w", "verdict"});
   CsvWriter csv(columns);
   for (const StoredResult& result : results) {
-    const auto energy = energies(result);
-    if (!energy) continue;
     const auto add = [&](const char* contender, const session::EnergySummary& side) {
       std::vector<std::string> cells = result_cells(result);
       const double flops = result.problem.flops();
@@ -211,8 +218,14 @@ std::string power_report_csv(const std::vector<StoredResult>& results) {
            std::string(verdict_word(result.answer.best(), result.answer.from_final))});
       csv.add_row(cells);
     };
-    add("winner", energy->winner);
-    add("cublaslt_best", energy->baseline);
+    if (const auto energy = energies(result)) {
+      add("winner", energy->winner);
+      add("cublaslt_best", energy->baseline);
+    } else if (const auto& own = result.answer.best().settled_energy, &other = result.answer.baseline_settled_energy;
+               own && other) {
+      add("winner_settled", of_windows(*own));
+      add("cublaslt_best_settled", of_windows(*other));
+    }
   }
   return csv.text();
 }

@@ -37,8 +37,7 @@ constexpr int kSidecarSchema = 1;
 /// Far larger than any cubin of a GEMM, and small enough to be harmless: an inflated file is not read.
 constexpr std::size_t kMaxCubinBytes = std::size_t{256} << 20, kMaxSidecarBytes = std::size_t{16} << 20;
 
-constexpr std::string_view kRemedy =
-    "choose a writable folder with enough space through XDG_CACHE_HOME (cubins go to $XDG_CACHE_HOME/pgtune)";
+constexpr std::string_view kRemedy = "choose a writable folder with enough space by PGTUNE_CACHE_DIR";
 
 fs::path sidecar_path(fs::path cubin) { return cubin.replace_extension(".json"); }
 

@@ -146,7 +146,7 @@ double parse_seconds(const std::string& option, const std::string& text) {
 }
 
 double parse_budget(const std::string& text, const char* count_option) {
-  if (parse_whole<double>(text))
+  if (const auto number = parse_whole<double>(text); number && *number > 0)
     throw CommandError(
         ErrorKind::kUsage,
         fmt::format("--budget '{0}' has no unit. Give --budget {0}s for a time, or {1} {0} for a number.", text,

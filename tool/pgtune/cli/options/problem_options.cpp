@@ -31,9 +31,10 @@ std::vector<Problem> without_ranges(const std::vector<RequestedShape>& shapes) {
   std::vector<Problem> problems;
   for (const RequestedShape& shape : shapes) {
     if (shape.first_m)
-      throw CommandError(ErrorKind::kUsage, fmt::format("'{}..{}' is a range of M, which 'pgtune search' takes. Give "
-                                                        "one M.",
-                                                        *shape.first_m, shape.problem.shape()));
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("{}'{}..{}' is a range of M, which 'pgtune search' alone takes. "
+                                     "Give one M.",
+                                     shape.place, *shape.first_m, shape.problem.shape()));
     problems.push_back(shape.problem);
   }
   return problems;
@@ -179,7 +180,7 @@ std::vector<RequestedShape> ProblemOptions::shapes_of_file(const std::string& fi
   std::vector<RequestedShape> shapes;
   for (const ListedShape& listed : parse_shape_list(read_shape_list(file), file)) {
     try {
-      RequestedShape shape{complete(listed), listed.first_m};
+      RequestedShape shape{complete(listed), listed.first_m, {}, fmt::format("{}:{}: ", file, listed.line)};
       if (listed.weight) shape.weight = parse_real("weight", *listed.weight);
       if (shape.weight && *shape.weight <= 0)
         throw CommandError(ErrorKind::kUsage, fmt::format("a weight is a number above 0, not {}.", *shape.weight));
@@ -206,7 +207,7 @@ std::vector<RequestedShape> ProblemOptions::requested() const {
     throw CommandError(ErrorKind::kUsage, "--size is for another operation than GEMM. Name it with --operation.");
   for (const std::string& text : shapes_) {
     const ShapeRange range = value_or_throw(parse_shape_range(text));
-    append_once(shapes, {complete({.problem = range.shape, .first_m = range.first_m}), range.first_m});
+    append_once(shapes, {complete({.problem = range.shape, .first_m = range.first_m}), range.first_m, {}, {}});
   }
   if (!shapes_file_.empty()) {
     for (const RequestedShape& shape : shapes_of_file(shapes_file_)) append_once(shapes, shape);

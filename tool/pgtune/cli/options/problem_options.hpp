@@ -21,6 +21,7 @@ struct RequestedShape {
   Problem problem;
   std::optional<std::int64_t> first_m = {};
   std::optional<double> weight = {};  ///< of a line that has one: its share of the list's time, of equal lines the sum
+  std::string place = {};             ///< the file and line that it stands in, as messages begin; of an option empty
 };
 
 class ProblemOptions {

@@ -122,12 +122,12 @@ std::string read_shape_list(const std::string& file) {
   // A folder opens but does not read.
   if (!stream.is_open() || stream.bad() || (stream.fail() && !stream.eof()))
     throw CommandError(ErrorKind::kUsage,
-                       fmt::format("cannot read the shapes in '{}': {}. Give a text file with one shape a line.", file,
+                       fmt::format("cannot read the list '{}': {}. Give a text file with one problem a line.", file,
                                    std::strerror(errno)));
   text.resize(static_cast<std::size_t>(stream.gcount()));
   if (text.size() > kMaxListBytes)
-    throw CommandError(ErrorKind::kUsage, fmt::format("'{}' is larger than {} MiB, too large for a list of shapes.",
-                                                      file, kMaxListBytes >> 20U));
+    throw CommandError(ErrorKind::kUsage,
+                       fmt::format("'{}' is larger than {} MiB, too large for a list.", file, kMaxListBytes >> 20U));
   return std::string(without_byte_order_mark(text));
 }
 
