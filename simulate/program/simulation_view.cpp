@@ -84,7 +84,7 @@ std::string overall_text(const Simulation& simulation) {
       "Enough: where a search ends by itself, because its strategy expects the rest of the presets to gain less than a "
       "margin of ties of {:g} %; after so many variants, and what was lost then.",
       100 * simulation.task.margin);
-  return fmt::format("{}\n{}\n", out, fmt::join(wrap_text(rule, kTextWidth), "\n"));
+  return out + '\n' + text_lines(rule);
 }
 
 std::string problems_text(const Simulation& simulation, std::size_t strategy) {
@@ -145,7 +145,7 @@ std::string lessons_text(const Simulation& simulation) {
                                  counted(range_of(simulation, &Lesson::devices), "device"), simulation.left_out);
   if (const std::size_t none = untaught(simulation); none > 0)
     text += fmt::format("; on {} of the {} tables by nothing", none, simulation.lessons.size());
-  return fmt::format("\n{}\n", fmt::join(wrap_text(text + '.', kTextWidth), "\n"));
+  return "\n" + text_lines(text + '.');
 }
 
 json lessons_json(const Simulation& simulation) {
@@ -225,7 +225,7 @@ std::string simulation_text(const Simulation& simulation, bool per_problem) {
       "Loss against the table's best after so many variants, in %: median/90th percentile. {} tables with {} variants, "
       "{}; {} runs each. A budget counts for tables with at least twice as many variants.",
       simulation.tables.size(), rows, fmt::join(devices, ", "), simulation.task.repeats);
-  std::string out = fmt::format("{}\n\n", fmt::join(wrap_text(what, kTextWidth), "\n"));
+  std::string out = text_lines(what) + '\n';
   out += overall_text(simulation);
   if (!simulation.learnt_from.empty()) out += '\n' + simulation.learnt_from + '\n';
   out += lessons_text(simulation);
@@ -236,8 +236,7 @@ std::string simulation_text(const Simulation& simulation, bool per_problem) {
       out += fmt::format("\n{}\n{}", simulation.task.strategies[strategy], problems_text(simulation, strategy));
   }
   if (const char* const text = caution(simulation)) {
-    out += '\n';
-    for (const std::string& line : wrap_text(text, kTextWidth)) out += line + '\n';
+    out += '\n' + text_lines(text);
   }
   return out;
 }

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/exported/sample_export.hpp"
 
 namespace pgtune::tool::test {
@@ -123,6 +125,21 @@ TEST(ExportCommand, AFamilyWhoseKernelsChangedTheirOrderIsLeftOut) {
       << output;
   EXPECT_THAT(output, testing::HasSubstr("no longer adds in the family's order (chain)"));
   EXPECT_THAT(output, testing::HasSubstr("0 entries and 1 family"));
+
+  folder.write("model.txt", "3..513x1536x768 bf16 nt\n");
+  ASSERT_EQ(folder.run(fmt::format("XDG_CACHE_HOME={} HOME=$PWD '{}' export header --db families.db --coverage "
+                                   "model.txt --json",
+                                   shared_cache(), PGTUNE_PROGRAM),
+                       &output),
+            0)
+      << output;
+  std::vector<std::int64_t> rows;
+  const auto document = nlohmann::json::parse(output.substr(output.find("\n{") + 1));
+  for (const auto& row : document.at("device_classes").at(0).at("problems")) {
+    rows.push_back(row.at("problem").at("m"));
+    EXPECT_EQ(row.at("served"), rows.back() <= 512 ? "family" : "fallback") << rows.back();
+  }
+  EXPECT_THAT(rows, testing::ElementsAre(3, 4, 8, 16, 32, 64, 128, 256, 512, 513));
 }
 
 /// A program that keeps the first kilobyte of a kernel stands for fatbinary, which not every toolkit has.

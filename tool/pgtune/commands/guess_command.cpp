@@ -46,9 +46,9 @@ std::optional<RecordedAnswer> measured_winner(const std::vector<db::Database>& d
 
 std::string winner_text(const Problem& problem, const RecordedAnswer& winner, const DeviceInfo& device) {
   const session::RankedVariant& best = winner.result.answer.best();
-  return fmt::format("{} on {}: measured before\n{}  measured  {} ms a launch, by the search of {}\n", problem.title(),
-                     device.name, variant_text(best.variant), milliseconds_text(best.time_s),
-                     winner.result.row.finished_at);
+  return text_lines(fmt::format("{} on {}: measured before", problem.title(), device.name)) +
+         fmt::format("{}  measured  {} ms a launch, by the search of {}\n", variant_text(best.variant),
+                     milliseconds_text(best.time_s), winner.result.row.finished_at);
 }
 
 json winner_json(const Problem& problem, const RecordedAnswer& winner, const DeviceInfo& device) {
@@ -88,8 +88,8 @@ std::optional<FamilyChoice> family_kernel(const std::vector<db::Database>& datab
 
 std::string family_text(const Problem& problem, const FamilyChoice& choice, const DeviceInfo& device) {
   const Family& family = choice.row.family;
-  std::string out = fmt::format("{} on {}: of a family\n{}  family    {}\n", problem.title(), device.name,
-                                variant_text(choice.variant), family.title());
+  std::string out = text_lines(fmt::format("{} on {}: of a family", problem.title(), device.name)) +
+                    fmt::format("{}  family    {}\n", variant_text(choice.variant), family.title());
   if (const auto loss = family.loss())
     out += fmt::format("  lost      {:.1f} % in the median and {:.1f} % at most, at {} M that were measured\n",
                        100 * loss->median, 100 * loss->largest, family.probes.size());
@@ -112,7 +112,7 @@ json family_json(const Problem& problem, const FamilyChoice& choice, const Devic
 bool loss_is_known(const Guess& guess) { return guess.loss.tables > 0 && guess.seen_template; }
 
 std::string guess_text(const Problem& problem, const Guess& guess, const DeviceInfo& device) {
-  std::string out = fmt::format("{} on {}: guessed, not measured\n", problem.title(), device.name);
+  std::string out = text_lines(fmt::format("{} on {}: guessed, not measured", problem.title(), device.name));
   out += variant_text(guess.variant);
   if (loss_is_known(guess))
     out += fmt::format("  expected  {},\n            by the {} nearest searches that the model was not trained on\n",

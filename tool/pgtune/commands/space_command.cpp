@@ -190,7 +190,7 @@ class SpaceCommand final : public Command {
 
   [[nodiscard]] std::string text(const space::TemplateDefinition& definition, const Problem& problem,
                                  const DeviceInfo& device, const space::Enumeration& enumeration) const {
-    std::string out = fmt::format("{} for {} on {}\n\n", definition.name, problem.title(), device.name);
+    std::string out = text_lines(fmt::format("{} for {} on {}", definition.name, problem.title(), device.name)) + '\n';
     out += parameter_table(definition);
     out += fmt::format(
         "\n{} points, {} after the template's rules,\n{} valid for this problem{}\n\n", count_text(enumeration.space),

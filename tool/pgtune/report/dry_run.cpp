@@ -43,7 +43,7 @@ DryRun dry_run(const Problem& problem, const space::TemplateSet& templates, cons
 }
 
 std::string dry_run_text(const DryRun& run) {
-  std::string out = fmt::format("{} with {}\n", run.problem.title(), run.templates.title());
+  std::string out = text_lines(fmt::format("{} with {}", run.problem.title(), run.templates.title()));
   out += fmt::format("  {:>12}  points in the space\n", count_text(run.space));
   out += fmt::format("  {:>12}  after the template's rules\n", count_text(run.after_constraints));
   out += fmt::format("  {:>12}  valid for this problem on {}\n", count_text(run.legal), run.device.info.name);

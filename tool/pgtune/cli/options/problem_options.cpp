@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
@@ -173,7 +174,17 @@ Problem ProblemOptions::complete(const ListedShape& listed) const {
 }
 
 std::vector<Problem> ProblemOptions::problems_of_file(const std::string& file) const {
-  return without_ranges(shapes_of_file(file));
+  std::vector<Problem> problems;
+  for (const RequestedShape& shape : shapes_of_file(file)) {
+    Problem problem = shape.problem;
+    for (auto m = static_cast<std::uint64_t>(shape.first_m.value_or(problem.m));
+         m < static_cast<std::uint64_t>(shape.problem.m); m = 2 * std::bit_floor(m)) {
+      problem.m = static_cast<std::int64_t>(m);
+      append_once(problems, problem);
+    }
+    append_once(problems, shape.problem);
+  }
+  return problems;
 }
 
 std::vector<RequestedShape> ProblemOptions::shapes_of_file(const std::string& file) const {

@@ -49,7 +49,7 @@ class ProblemOptions {
   /// The same, with `default_shape` if no shape is given; the other options apply to it.
   [[nodiscard]] std::vector<Problem> problems(std::string_view default_shape) const;
   /// The problems of a file in the format of --shapes that another option names; options of a problem fill in what its
-  /// lines leave out. Throws the errors of problems().
+  /// lines leave out. A range of M stands for its ends and the powers of two between. Throws the errors of problems().
   [[nodiscard]] std::vector<Problem> problems_of_file(const std::string& file) const;
   /// A given option without effect because there is no shape, such as "--layout"; empty if there is none.
   [[nodiscard]] std::string option_without_shape() const;

@@ -153,6 +153,10 @@ std::string TextTable::text(const Terminal& terminal) const {
                   [&](Style style, const std::string& line) { return terminal.styled(style, line); });
 }
 
+std::string text_lines(const std::string& text) {
+  return fmt::format("{}\n", fmt::join(wrap_text(text, kTextWidth), "\n"));
+}
+
 std::string fact(const char* label, const std::string& text, std::size_t width) {
   constexpr std::size_t kLabelWidth = 10;
   if (text.empty()) return {};

@@ -66,6 +66,8 @@ class TextTable {
 
 /// `text` broken into lines of at most `width` columns, after ',' or at blanks; a longer word is cut.
 [[nodiscard]] std::vector<std::string> wrap_text(const std::string& text, std::size_t width);
+/// The same in one string, of lines of kTextWidth that end in a newline each.
+[[nodiscard]] std::string text_lines(const std::string& text);
 /// Columns of running text: 80, or fewer in a narrower terminal.
 [[nodiscard]] std::size_t text_width(const Terminal& terminal);
 /// Prints it in lines of text_width().
