@@ -143,6 +143,19 @@ TEST(RunTrace, LosesNothingWhereItsListCannotBeWritten) {
   EXPECT_THAT(late.out, HasSubstr("3 calls"));
 }
 
+TEST(RunTrace, IsOneOfThreeWaysToRun) {
+  for (const std::vector<std::string>& ways :
+       {std::vector<std::string>{}, {"--serve", "--compare"}, {"--trace", "list", "--serve"}}) {
+    Launch launch;
+    launch.arguments = {"run"};
+    launch.arguments.insert(launch.arguments.end(), ways.begin(), ways.end());
+    launch.arguments.insert(launch.arguments.end(), {"--", "true"});
+    const Finished finished = run(launch);
+    EXPECT_EQ(finished.exit_code, 2);
+    EXPECT_THAT(finished.err, HasSubstr("give one of --trace FILE, --serve and --compare"));
+  }
+}
+
 TEST(RunTrace, CountsWhatItCannotRecord) {
   const std::string list = trace({fake("cublas_user13"), "many"}, {}, "3").list;
   EXPECT_THAT(list, AllOf(HasSubstr("calls of more problems than a process can record"), HasSubstr(" values of M, ")));

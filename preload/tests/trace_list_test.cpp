@@ -178,5 +178,12 @@ TEST(Comparisons, PrintWhatWasNotServedAndWhy) {
             "Nothing gained: 0.976 times, within the spread of the runs.\n");
 }
 
+TEST(Comparisons, CountShapesBeyondTwenty) {
+  std::vector<RecordedGemm> gemms;
+  for (int m = 1; m <= 22; ++m) gemms.push_back(bf16(m, 10, {1e-6}));
+  const std::string text = compare_text({{2.0}, {2.0}, recorded(gemms), recorded(gemms)}, true);
+  EXPECT_THAT(text, testing::HasSubstr("... and 2 more shapes\n"));
+}
+
 }  // namespace
 }  // namespace pgtune::tool

@@ -199,7 +199,8 @@ TEST(ExportedOperations, MayBeCalledAnything) {
       "unit.cpp",
       "#include \"best_gemm.hpp\"\nint main() {\n  best_gemm::text_ call;\n  best_gemm::text_::Operands o;\n"
       "  o.class_ = o.int_ = nullptr;\n  return o.float_ == 2 && best_gemm::text_::select({64}, o, 0, {}, call) ==\n"
-      "      best_gemm::Status::not_prepared ? 0 : 1;\n}\n");
+      "      best_gemm::Status::not_prepared && best_gemm::text_::select({64}, o, 64, {}, call) ==\n"
+      "      best_gemm::Status::invalid_argument ? 0 : 1;\n}\n");
   ASSERT_TRUE(folder.compile("c++ -std=c++17", "unit.cpp", "unit"));
   EXPECT_EQ(folder.run(kWithFake + "./unit"), 0);
 }
