@@ -24,7 +24,8 @@ struct Architecture {
   Experts experts = Experts::kNone;
   bool qkv_bias = false;  ///< the default of the file's attention_bias, for q, k and v alone
   bool fused = false;     ///< stored so
-  std::int64_t heads = 0, key_heads = 0, head_dim = 0, vocabulary = 0;  ///< of a file that leaves them out; 0: no default
+  /// Of a file that leaves them out; 0: no default.
+  std::int64_t heads = 0, key_heads = 0, head_dim = 0, vocabulary = 0;
 };
 
 constexpr std::array kArchitectures{
