@@ -75,6 +75,21 @@ TEST(RunTrace, ReadsDescriptorsOfCublasLt) {
       HasSubstr("8x256x128 f16 nt epilogue bias+relu lda 136 weight 100.00 # 100.0 %  1 call, cublasLtMatmul\n"));
 }
 
+TEST(RunTrace, RefusesEachAttributeOfCublasLtThatItDoesNotKnow) {
+  const std::string list = trace({fake("cublas_user13"), "lt_attributes"}).list;
+  EXPECT_THAT(list, Not(HasSubstr("weight"))) << "none of them can be searched";
+  const auto reasons = [&](const char* reason) {
+    std::size_t count = 0;
+    for (std::size_t at = list.find(reason); at != std::string::npos; at = list.find(reason, at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(reasons("order other than column-major"), 6) << list;
+  EXPECT_EQ(reasons("scale factors"), 5) << list;
+  EXPECT_EQ(reasons("another attribute of cublasLtMatmul"), 6) << list;
+  EXPECT_EQ(reasons("alpha is not 1"), 1) << list;
+  EXPECT_EQ(reasons("limited to some"), 1) << list;
+}
+
 TEST(RunTrace, TellsModesApart) {
   const std::vector<std::string> program{fake("cublas_user13"), "modes"};
   EXPECT_THAT(trace(program).list,

@@ -37,17 +37,45 @@ void gemm_ex(void* handle, int rows) {
                kSum32, 99);
 }
 
-/// y = x w' + bias of torch's linear: 8 rows of 256 from 128.
-void lt(void* handle) {
-  const auto layout = [](std::uint64_t rows, std::uint64_t cols, std::uint64_t ld) {
-    return FakeLtDescriptor{{kF16, 0, rows, cols, ld, 1}};
+struct LtCall {
+  FakeLtDescriptor desc, a, b, d;
+};
+
+/// y = x w' + bias of torch's linear: `rows` of 256 from 128.
+LtCall linear(std::uint64_t rows) {
+  const auto layout = [](std::uint64_t height, std::uint64_t width, std::uint64_t ld) {
+    return FakeLtDescriptor{{kF16, 0, height, width, ld, 1}};
   };
-  const FakeLtDescriptor desc{{kSum32, kF32, 0, 1, 0, 0, 2, 2 + 4, 4096,
-                               0,      0,    0, 0, 0, 0, 0, 0,     0,
-                               0,      0,    0, 0, 0, 0, 0, 0,     static_cast<std::uint32_t>(-1)}};
-  const FakeLtDescriptor a = layout(128, 256, 128), b = layout(128, 8, 136), d = layout(256, 8, 256);
-  cublasLtMatmul(handle, &desc, &kOne, nullptr, &a, nullptr, &b, &kZero, nullptr, &d, nullptr, &d, nullptr, nullptr, 0,
-                 nullptr);
+  return {{{kSum32, kF32, 0, 1, 0, 0, 2, 2 + 4, 4096,
+            0,      0,    0, 0, 0, 0, 0, 0,     0,
+            0,      0,    0, 0, 0, 0, 0, 0,     static_cast<std::uint32_t>(-1)}},
+          layout(128, 256, 128),
+          layout(128, rows, 136),
+          layout(256, rows, 256)};
+}
+
+void lt(void* handle, const LtCall& call) {
+  cublasLtMatmul(handle, &call.desc, &kOne, nullptr, &call.a, nullptr, &call.b, &kZero, nullptr, &call.d, nullptr,
+                 &call.d, nullptr, nullptr, 0, nullptr);
+}
+
+/// Calls of 1, 2, 3 and more rows, each with one attribute that few programs set.
+void lt_attributes(void* handle) {
+  std::uint64_t rows = 0;
+  const auto with = [&](FakeLtDescriptor LtCall::*of, const std::vector<int>& attributes) {
+    for (const int attribute : attributes) {
+      LtCall call = linear(++rows);
+      (call.*of).values[attribute] = 1;
+      lt(handle, call);
+    }
+  };
+  const std::vector<int> order_and_batch_mode{1, 8};
+  with(&LtCall::a, order_and_batch_mode);
+  with(&LtCall::b, order_and_batch_mode);
+  with(&LtCall::d, order_and_batch_mode);
+  with(&LtCall::desc, {17, 18, 19, 20, 36});     // scales
+  with(&LtCall::desc, {5, 6, 10, 11, 21, 38});   // C transposed, a triangle of D, and other outputs
+  with(&LtCall::desc, {2, 15});                  // scalars on the device, a number of multiprocessors
 }
 
 void threads(void* handle) {
@@ -87,7 +115,8 @@ int use_cublas(const char* what, const char* self) {
   const std::string how = what;
   void* const handle = new_handle();
   if (how == "sgemm") sgemm(handle, 10);
-  if (how == "lt") lt(handle);
+  if (how == "lt") lt(handle, linear(8));
+  if (how == "lt_attributes") lt_attributes(handle);
   if (how == "nested") gemm_ex(handle, 64);
   if (how == "threads") threads(handle);
   if (how == "children") children(handle, self);
