@@ -73,9 +73,9 @@ void lt_attributes(void* handle) {
   with(&LtCall::a, order_and_batch_mode);
   with(&LtCall::b, order_and_batch_mode);
   with(&LtCall::d, order_and_batch_mode);
-  with(&LtCall::desc, {17, 18, 19, 20, 36});     // scales
-  with(&LtCall::desc, {5, 6, 10, 11, 21, 38});   // C transposed, a triangle of D, and other outputs
-  with(&LtCall::desc, {2, 15});                  // scalars on the device, a number of multiprocessors
+  with(&LtCall::desc, {17, 18, 19, 20, 36});    // scales
+  with(&LtCall::desc, {5, 6, 10, 11, 21, 38});  // C transposed, a triangle of D, and other outputs
+  with(&LtCall::desc, {2, 15});                 // scalars on the device, a number of multiprocessors
 }
 
 void threads(void* handle) {
