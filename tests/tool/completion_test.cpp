@@ -40,6 +40,18 @@ TEST_F(CompletionTest, BashOffersWhatFits) {
   EXPECT_EQ(offered("pgtune search --shapes ''", 3), "  \n") << "files, by the shell";
   EXPECT_EQ(offered("pgtune search --budget ''", 3), "  \n");
   EXPECT_EQ(offered("pgtune search --force --sh", 3), " --shape --shapes \n") << "a flag takes no value";
+  EXPECT_EQ(offered("pgtune search --effort ''", 3), " quick normal thorough \n");
+  EXPECT_EQ(offered("pgtune completion z", 2), " zsh \n");
+}
+
+TEST_F(CompletionTest, BashTellsOptionsOfOneNameApart) {
+  write("pgtune.bash", pgtune({"completion", "bash"}).out + "compopt() { echo no files; }\n");
+  EXPECT_EQ(offered("pgtune search --template ./m", 3), "  \n");
+  EXPECT_EQ(offered("pgtune export t4 --template ./m", 4), "no files\n  \n");
+  EXPECT_EQ(offered("pgtune pipeline --pipelines ''", 3), "no files\n  \n");
+  EXPECT_EQ(offered("pgtune report --pipelines --ht", 3), " --html \n");
+  EXPECT_EQ(offered("pgtune run --check ''", 3), "no files\n  \n");
+  EXPECT_EQ(offered("pgtune space --check --sh", 3), " --shape --shapes \n");
 }
 
 TEST_F(CompletionTest, ZshScriptKeepsOffZshsSpecialVariables) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tool/pgtune/cli/command_line.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <utility>
@@ -31,6 +33,11 @@ Option Option::required() {
 
 Option Option::one_of(const std::vector<std::string>& values) {
   option_->check(CLI::IsMember(values));
+  return *this;
+}
+
+Option Option::complete_with(const std::vector<std::string>& values) {
+  option_->type_name(fmt::format("{{{}}}", fmt::join(values, ",")));
   return *this;
 }
 

@@ -36,15 +36,6 @@ void collect(const CLI::App& app, const std::string& path, std::vector<Node>& no
     collect(*command, path.empty() ? command->get_name() : fmt::format("{} {}", path, command->get_name()), nodes);
 }
 
-std::vector<std::string> words(const Node& node) {
-  std::vector<std::string> result;
-  for (const CLI::App* command : node.commands) result.push_back(command->get_name());
-  for (const CLI::Option* option : node.options) {
-    for (const std::string& name : option->get_lnames()) result.push_back(fmt::format("--{}", name));
-  }
-  return result;
-}
-
 /// The completions for an option's value.
 struct Value {
   bool file = false;
@@ -77,26 +68,35 @@ std::optional<Value> value_of(const CLI::Option& option) {
   return value;
 }
 
-/// The branches of a shell's case for the word before the one being typed: options of one name take the same values
-/// everywhere.
-std::string value_cases(const std::vector<Node>& nodes) {
+std::vector<std::string> words(const Node& node) {
+  std::vector<std::string> result;
+  for (const CLI::App* command : node.commands) result.push_back(command->get_name());
+  for (const CLI::Option* option : node.options) {
+    if (const auto value = option->nonpositional() ? std::nullopt : value_of(*option))
+      result.insert(result.end(), value->words.begin(), value->words.end());
+    for (const std::string& name : option->get_lnames()) result.push_back(fmt::format("--{}", name));
+  }
+  return result;
+}
+
+/// The branches of a shell's case for the word before the one being typed.
+std::string value_cases(const Node& node) {
   std::map<Value, std::set<std::string>> options;
-  for (const Node& node : nodes) {
-    for (const CLI::Option* option : node.options) {
-      const auto value = value_of(*option);
-      if (!value) continue;
-      for (const std::string& name : option->get_lnames()) options[*value].insert(fmt::format("--{}", name));
-      for (const std::string& name : option->get_snames()) options[*value].insert(fmt::format("-{}", name));
-    }
+  for (const CLI::Option* option : node.options) {
+    const auto value = value_of(*option);
+    if (!value) continue;
+    for (const std::string& name : option->get_lnames()) options[*value].insert(fmt::format("--{}", name));
+    for (const std::string& name : option->get_snames()) options[*value].insert(fmt::format("-{}", name));
   }
   std::string cases;
   for (const auto& [value, names] : options) {
+    if (names.empty()) continue;  // an argument without a name
     // Without completions the shell offers files, unless that is switched off.
     const std::string offer = value.file            ? "COMPREPLY=()"
                               : value.words.empty() ? "COMPREPLY=(); compopt +o default 2> /dev/null"
                                                     : fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$current\"))",
                                                                   fmt::join(value.words, " "));
-    cases += fmt::format("    {}) {}; return ;;\n", fmt::join(names, "|"), offer);
+    cases += fmt::format("        {}) {}; return ;;\n", fmt::join(names, "|"), offer);
   }
   return cases;
 }
@@ -105,7 +105,8 @@ std::string value_cases(const std::vector<Node>& nodes) {
 std::string bash_script(const std::vector<Node>& nodes, const std::string& function) {
   std::string cases;
   for (const Node& node : nodes)
-    cases += fmt::format("    '{}') offered='{}' ;;\n", node.path, fmt::join(words(node), " "));
+    cases += fmt::format("    '{}')\n      case \"$previous\" in\n{}      esac\n      offered='{}' ;;\n", node.path,
+                         value_cases(node), fmt::join(words(node), " "));
   // Only words that are commands at their position extend the typed command. The variables must not be named path or
   // words: both are special in zsh, which runs this script too.
   std::string known;
@@ -113,9 +114,7 @@ std::string bash_script(const std::vector<Node>& nodes, const std::string& funct
     if (!node.path.empty()) known += fmt::format("|'{}'", node.path);
   }
   return fmt::format(R"({2}() {{
-  local current="${{COMP_WORDS[COMP_CWORD]}}" typed='' offered='' next i
-  case "${{COMP_WORDS[COMP_CWORD-1]}}" in
-{3}  esac
+  local current="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}" typed='' offered='' next i
   for ((i = 1; i < COMP_CWORD; ++i)); do
     next="${{typed:+$typed }}${{COMP_WORDS[i]}}"
     case "$next" in
@@ -128,7 +127,7 @@ std::string bash_script(const std::vector<Node>& nodes, const std::string& funct
 }}
 complete -o default -F {2} pgtune
 )",
-                     known.substr(1), cases, function, value_cases(nodes));
+                     known.substr(1), cases, function);
 }
 
 std::string fish_script(const std::vector<Node>& nodes) {

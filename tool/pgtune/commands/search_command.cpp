@@ -68,6 +68,7 @@ class SearchCommand final : public SearchOptions {
            "--effort", effort_,
            "Instead: quick (10 s a problem), normal (60 s) or thorough (10 minutes), less where little is left to gain")
         .option_text("NAME")
+        .complete_with({"quick", "normal", "thorough"})
         .group(group);
     add_strategy_option(app, strategy_).group(group);
     measuring_.add_to(app, {.group = group});
@@ -75,6 +76,7 @@ class SearchCommand final : public SearchOptions {
                    "What to minimize: time (default), energy (joules a launch) or edp (energy times time); the energy "
                    "of all finalists is measured")
         .option_text("NAME")
+        .complete_with({"time", "energy", "edp"})
         .group(kMeasuringGroup);
     app.add_option("--settled", settled_,
                    "At the power cap, race the N fastest variants in settled samples of a second each (default: up "

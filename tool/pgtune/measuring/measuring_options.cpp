@@ -75,11 +75,14 @@ void MeasuringArguments::add_conditions(CommandLine& app, bool energy) {
     return app.add_option(name, target, description).option_text(text).group(kMeasuringGroup);
   };
   add("--regime", regime_, "NAME",
-      "sustained (default): samples back to back, as under load; burst: a pause before every sample");
+      "sustained (default): samples back to back, as under load; burst: a pause before every sample")
+      .complete_with({"sustained", "burst"});
   add("--l2", l2_, "NAME",
-      "rotated (default): each launch reads its operands from DRAM; warm: what fits in L2 stays there");
+      "rotated (default): each launch reads its operands from DRAM; warm: what fits in L2 stays there")
+      .complete_with({"rotated", "warm"});
   add("--data", data_, "NAME",
-      "Operands: uniform (default) or normal; integers and zeros draw less power and run faster than real data");
+      "Operands: uniform (default) or normal; integers and zeros draw less power and run faster than real data")
+      .complete_with({"uniform", "normal", "integers", "zeros"});
   add("--data-seed", data_seed_, "N", "Seed of the operands (default: 20231107)");
   lock_option_ = add("--lock-clocks", lock_clocks_, "[=MHz]",
                      "Lock the SM clock while measuring, at MHz or as high as this GPU holds; needs root; restored on "

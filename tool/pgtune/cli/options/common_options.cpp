@@ -156,10 +156,13 @@ double parse_budget(const std::string& text, const char* count_option) {
 
 Option add_strategy_option(CommandLine& app, std::string& strategy) {
   std::string description = "Order of variants:";
-  for (const search::StrategyInfo& info : search::strategies())
+  std::vector<std::string> names;
+  for (const search::StrategyInfo& info : search::strategies()) {
+    names.push_back(info.name);
     description += fmt::format("{} {}{} ({})", &info == &search::strategies().front() ? "" : ";", info.name,
                                info.name == search::kDefaultStrategy ? ", the default" : "", info.description);
-  return app.add_option("--strategy", strategy, description).option_text("NAME");
+  }
+  return app.add_option("--strategy", strategy, description).option_text("NAME").complete_with(names);
 }
 
 void require_strategy(const std::string& name) {
