@@ -123,6 +123,7 @@ TEST_F(SlurmTest, RefusesWhatCannotWork) {
   expect(slurm({"--budget", "soon"}), 2, "soon");
   expect(slurm({"--total", "10m"}), 2, "unknown option '--total'");
   expect(slurm({"--partition", "a\"b"}), 2, "--partition");
+  expect(slurm({"--device", "h200"}), 2, "unknown device 'h200'. Give auto");
   expect(slurm({"--sbatch", "mail"}), 2, "no option of sbatch");
   expect(slurm({"--db", "x.db"}), 2, "unknown option '--db' of 'pgtune slurm'");
   expect(slurm({"--force"}), 2, "unknown option '--force'");
@@ -167,6 +168,17 @@ TEST_F(SlurmTest, TasksAreMergedAndFailuresAreSeen) {
   EXPECT_EQ(job("status"), 5);
   EXPECT_THAT(said(), HasSubstr("0 of 2 tasks are done"));
   EXPECT_EQ(requests("trial"), trials);
+}
+
+TEST_F(SlurmTest, CommandsThatItPrintsCanBeTyped) {
+  const std::string script = path("a $HOME;b.sh"), quoted = "bash '" + script + "'";
+  const Finished written = pgtune({"slurm", "--shape", "64x64x64", "--gpus", "1", "-o", script});
+  ASSERT_EQ(written.exit_code, 0);
+  EXPECT_THAT(written.err, HasSubstr(quoted + "\n"));
+  EXPECT_THAT(read("a $HOME;b.sh"), AllOf(HasSubstr("-o '" + script + "'\n"), HasSubstr(quoted + "\n")));
+  std::filesystem::copy_file(script, path("job.sh"));
+  ASSERT_EQ(job(""), 0) << said();
+  EXPECT_THAT(said(), HasSubstr("a\\ \\$HOME\\;b.sh status\n"));
 }
 
 TEST_F(SlurmTest, AMergedFileInUseIsNotReplaced) {

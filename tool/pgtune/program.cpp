@@ -173,7 +173,7 @@ ExitCode guarded(Terminal& terminal, const std::function<ExitCode()>& action) {
 
 std::string joined(int argc, char** argv) {
   std::string text = "pgtune";
-  for (int i = 1; i < argc; ++i) text += std::string(" ") + argv[i];
+  for (int i = 1; i < argc; ++i) text += " " + shown_word(argv[i]);
   return text;
 }
 

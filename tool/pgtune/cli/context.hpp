@@ -28,7 +28,7 @@ class Context {
   [[nodiscard]] const Paths& paths() const { return paths_; }
   [[nodiscard]] Terminal& terminal() { return terminal_; }
   [[nodiscard]] const Catalogue& catalogue() const { return catalogue_; }
-  /// As typed, arguments joined by blanks: stored with a session.
+  /// As typed into a shell: stored with a session.
   [[nodiscard]] const std::string& command_line() const { return command_line_; }
 
   /// The column checks of all tables, including the rooms', for db::damage().

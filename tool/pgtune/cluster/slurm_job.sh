@@ -1,6 +1,7 @@
 # What follows is the same in every job. Called without arguments it submits; Slurm calls it as 'task', and as 'merge'
 # once every task has ended, however it ended.
 set -u
+again="bash $(printf '%q' "$script")"  # for messages
 say() { printf 'pgtune: %s\n' "$*" >&2; }
 die() { local code=$1; shift; say "$*"; exit "$code"; }
 
@@ -59,8 +60,8 @@ status() {
     printf '%4d  %8d  %s\n' "$number" "$count" "$text"
   done
   if [ $left -gt 0 ]; then
-    printf '%d of %d tasks are done. Once none is running, submit the others again; what they have measured is kept:\n  bash %q\n' \
-      $((tasks - left)) "$tasks" "$script"
+    printf '%d of %d tasks are done. Once none is running, submit the others again; what they have measured is kept:\n  %s\n' \
+      $((tasks - left)) "$tasks" "$again"
     return 5
   fi
   printf 'All %d tasks are done.\n' "$tasks"
@@ -99,7 +100,7 @@ merge() {
   fi
   # A journal belongs to the file of its name: one that somebody writes to must not be replaced.
   [ ! -s "$folder/merged.db-wal" ] && [ ! -s "$folder/merged.db-journal" ] ||
-    die 4 "$folder/merged.db is being written to, or who did was killed; move it away with its journal, then: bash $script merge"
+    die 4 "$folder/merged.db is being written to, or who did was killed; move it away with its journal, then: $again merge"
   ulimit -n "$(ulimit -Hn)"  # all databases are open at once
   "$pgtune" db merge "${databases[@]}" -o "$new" || { result=$?; status; exit $result; }
   mv -f "$new" "$folder/merged.db" || die 3 "cannot write $folder/merged.db"
@@ -137,9 +138,9 @@ submit() {
   job=${job%%;*}  # a cluster's name may follow
   echo "$job" >"$folder/state/job" || die 3 "cannot write to $folder/state"
   merge_job=$(submit_merge "afterany:$job") ||
-    die 3 "job $job runs, but its merge was not accepted; when it is done: bash $script merge"
+    die 3 "job $job runs, but its merge was not accepted; when it is done: $again merge"
   say "submitted job $job, tasks $list, and job ${merge_job%%;*}, which merges them into $folder/merged.db"
-  say "where they stand: bash $script status"
+  say "where they stand: $again status"
 }
 
 case "${1:-}" in
@@ -148,7 +149,7 @@ case "${1:-}" in
     # Submitted with sbatch itself: the first task submits the merge.
     if [ "$SLURM_ARRAY_TASK_ID" = "${SLURM_ARRAY_TASK_MIN:-0}" ] && [ "${SLURM_RESTART_COUNT:-0}" = 0 ]; then
       mkdir -p "$folder/state" && echo "$SLURM_ARRAY_JOB_ID" >"$folder/state/job"
-      submit_merge "afterany:$SLURM_ARRAY_JOB_ID" >/dev/null || say "no merge was submitted from here; when all is done: bash $script merge"
+      submit_merge "afterany:$SLURM_ARRAY_JOB_ID" >/dev/null || say "no merge was submitted from here; when all is done: $again merge"
     fi
     task
     ;;

@@ -35,8 +35,8 @@ Result<void> check(const char* what, std::string_view text, bool file_name) {
   if (!has_control(text) && text.find_first_of(file_name ? "\"'\\%" : "\"\\") == std::string_view::npos) return {};
   return fail(ErrorKind::kUsage,
               fmt::format("{} '{}' has characters that sbatch reads in a way of its own; use others than quotes, "
-                          "backslashes, line breaks{}",
-                          what, text, file_name ? " and %" : ""));
+                          "backslashes{}",
+                          what, text, file_name ? ", line breaks and %" : " and line breaks"));
 }
 
 /// Common sbatch options of tasks and merge.
@@ -130,7 +130,7 @@ Result<std::string> slurm_script(const SlurmJob& job) {
       "# Submit, and submit again for what failed or was killed:   bash {}\n"
       "# Where the tasks stand: the same with 'status'. Merge what there is, without Slurm: the same with 'merge'.\n",
       kSlurmScriptMark, kVersion, problems, job.tasks.size(), std::min(job.request.gpus, job.tasks.size()), command,
-      job.script);
+      shown_word(job.script));
   for (const std::string& option : task_options(job)) text += directive(option);
   const std::string& merge_partition =
       job.request.merge_partition.empty() ? job.request.partition : job.request.merge_partition;

@@ -15,6 +15,7 @@
 #include "tool/pgtune/commands/search_options.hpp"
 #include "tool/pgtune/commands/search_task.hpp"
 #include "tool/pgtune/learning/trained_model.hpp"
+#include "tool/pgtune/measuring/device_choice.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -107,6 +108,7 @@ class SearchCommand final : public SearchOptions {
     SearchTask task = read(context);
     if (!task.families.empty())
       throw CommandError(ErrorKind::kUsage, "A job has single shapes. Search a range of M with 'pgtune search'.");
+    require_device_names(task.measuring.device);
     return {std::move(task.problems), std::move(task.measuring.session), task.measuring.compile.jobs};
   }
 

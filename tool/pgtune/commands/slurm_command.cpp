@@ -206,7 +206,7 @@ class SlurmCommand final : public Command {
       return;
     }
     terminal.note(fmt::format("wrote {}; results will be in {}, which all nodes must share", job.script, job.folder));
-    terminal.note(fmt::format("submit it, now and again after failures: bash {}", output_));
+    terminal.note(fmt::format("submit it, now and again after failures: bash {}", shown_word(output_)));
   }
 
   [[nodiscard]] bool as_json() const {

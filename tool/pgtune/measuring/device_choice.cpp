@@ -35,6 +35,10 @@ bool is_number(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
+bool names_recording_or_auto(const std::string& option) {
+  return option == kAutomatic || option == kRecording || option.starts_with(kRecordingFile);
+}
+
 DeviceChoice recording_choice(const std::string& file) {
   DeviceChoice choice;
   choice.recordings = std::make_shared<const std::vector<db::Database>>(open_recordings(file));
@@ -129,19 +133,23 @@ DeviceChoice choose_device(const Context& context, const std::string& option) {
   fail_unknown(option, kDeviceRemedy);
 }
 
+void require_device_names(const std::string& option) {
+  if (option == kEveryGpu || names_recording_or_auto(option)) return;
+  const std::vector<std::string> words = words_of(option);
+  if (!std::all_of(words.begin(), words.end(), names_gpu)) fail_unknown(option, kDevicesRemedy);
+}
+
 std::vector<DeviceChoice> choose_devices(const Context& context, const std::string& option) {
+  require_device_names(option);
   std::vector<DeviceChoice> choices;
   if (option == kEveryGpu) {
     const std::vector<DeviceInfo> devices = gpus_of(context);
     for (std::size_t i = 0; i < devices.size(); ++i) choices.push_back(gpu_choice(devices[i], i));
     return choices;
   }
-  if (option == kAutomatic || option == kRecording || option.starts_with(kRecordingFile))
-    return {choose_device(context, option)};
-  const std::vector<std::string> words = words_of(option);
-  if (!std::all_of(words.begin(), words.end(), names_gpu)) fail_unknown(option, kDevicesRemedy);
+  if (names_recording_or_auto(option)) return {choose_device(context, option)};
   const std::vector<DeviceInfo> devices = gpus_of(context);
-  for (const std::string& word : words) {
+  for (const std::string& word : words_of(option)) {
     DeviceChoice choice = chosen_gpu(devices, word);
     const auto same = [&](const DeviceChoice& other) { return other.info.uuid == choice.info.uuid; };
     if (std::any_of(choices.begin(), choices.end(), same))

@@ -45,6 +45,9 @@ struct DeviceChoice {
 /// (environment); db::Error for a bad recording file.
 [[nodiscard]] DeviceChoice choose_device(const Context& context, const std::string& option);
 
+/// Throws CommandError (usage) if no machine could have the devices that `option` names for choose_devices().
+void require_device_names(const std::string& option);
+
 /// The devices that `option` names for work on several at once: all (every GPU that CUDA shows), GPUs' numbers and
 /// UUIDs separated by commas, or an option of choose_device(). Throws the errors of choose_device(), and CommandError
 /// (usage) if a GPU is named twice.

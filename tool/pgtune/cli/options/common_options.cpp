@@ -22,16 +22,19 @@ Option add_database_option(CommandLine& app, std::string& database) {
 }
 
 std::string database_option_text(const std::string& database) {
-  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:@%,";
-  if (database.empty()) return {};
-  const bool plain = database.find_first_not_of(kPlain) == std::string::npos;
-  return " --db " + (plain ? database : shell_word(database));
+  return database.empty() ? "" : " --db " + shown_word(database);
 }
 
 std::string shell_word(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
+}
+
+std::string shown_word(std::string_view text) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:@%,=";
+  const bool plain = !text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos;
+  return plain ? std::string(text) : shell_word(text);
 }
 
 Option add_template_option(CommandLine& app, std::string& selector) {

@@ -21,6 +21,8 @@ Option add_database_option(CommandLine& app, std::string& database);
 [[nodiscard]] std::string database_option_text(const std::string& database);
 /// As one word of a POSIX shell.
 [[nodiscard]] std::string shell_word(std::string_view text);
+/// The same for people: in quotes only where it needs them.
+[[nodiscard]] std::string shown_word(std::string_view text);
 Option add_template_option(CommandLine& app, std::string& selector);
 /// Where templates of one's own find headers that they do not bring along.
 Option add_include_folder_option(CommandLine& app, std::vector<std::string>& folders);
