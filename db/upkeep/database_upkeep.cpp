@@ -90,8 +90,12 @@ void Database::write_compact_copy(const fs::path& path) const {
   const auto absolute = fs::absolute(path);
   create_folder(absolute.parent_path());
   const fs::path temporary = absolute.string() + ".tmp-" + std::to_string(::getpid());
-  std::error_code error;
-  fs::remove(temporary, error);
+  const auto remove_temporary = [&temporary] {
+    std::error_code error;
+    fs::remove(temporary, error);
+    fs::remove(temporary.string() + "-journal", error);  // SQLite leaves it where the disk is full
+  };
+  remove_temporary();
   try {
     const QueryOnlyLifted lifted(*this);
     // The copy gets the default journal, a rollback journal, also if this database uses another.
@@ -102,15 +106,15 @@ void Database::write_compact_copy(const fs::path& path) const {
     fs::rename(temporary, absolute);
     sync_to_disk(absolute.parent_path());
   } catch (const fs::filesystem_error& failure) {
-    fs::remove(temporary, error);
+    remove_temporary();
     throw Error("cannot write " + path.string() + ": " + failure.code().message() + ". Use another place", 0);
   } catch (const Error& failure) {
-    fs::remove(temporary, error);
+    remove_temporary();
     const int code = failure.extended_code() & 0xff;
     const std::string cause = code == SQLITE_CANTOPEN ? "its folder is missing or not writable. Use another place"
                               : code == SQLITE_FULL   ? "its disk is full. Free some space, or use another place"
                                                       : failure.what();
-    throw Error("cannot write copy " + path.string() + ": " + cause, failure.extended_code());
+    throw Error("cannot write " + path.string() + ": " + cause, failure.extended_code());
   }
 }
 

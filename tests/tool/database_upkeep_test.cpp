@@ -89,6 +89,24 @@ TEST_F(DatabaseUpkeepTest, MergeRefusesWithCauseAndExitCode) {
   EXPECT_EQ(pgtune({"db", "merge", path("a.db")}).exit_code, 2);
 }
 
+TEST_F(DatabaseUpkeepTest, MergeLeavesNothingOnAFullDisk) {
+  std::filesystem::create_directory(path("full"));
+  Launch shell = launch_;
+  shell.program = "/bin/sh";
+  const auto on_small_disk = [&](const std::string& command) {
+    shell.arguments = {"-c", "exec unshare --map-root-user --mount sh -c \"mount -t tmpfs -o size=16k none '" +
+                                 path("full") + "' && " + command + "\""};
+    return run(shell);
+  };
+  if (on_small_disk("true").exit_code != 0) GTEST_SKIP() << "no file system can be mounted here";
+  // Larger than the cache of SQLite, which then needs a journal.
+  const Finished merged =
+      on_small_disk(PGTUNE_PROGRAM " db merge '" PGTUNE_SOURCE_DIR "/recordings/h200-f32.db.zst' -o '" +
+                    path("full/c.db") + "'; ls -A '" + path("full") + "'");
+  EXPECT_EQ(merged.out, "");
+  EXPECT_THAT(merged.err, HasSubstr("cannot write " + path("full/c.db") + ": its disk is full. Free some space"));
+}
+
 TEST_F(DatabaseUpkeepTest, DumpIsJsonLinesOfEverything) {
   const auto lines = dumped("a.db");
   ASSERT_FALSE(lines.empty());
