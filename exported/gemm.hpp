@@ -172,7 +172,7 @@ class GemmCache {
 
   Policy policy_;
   int device_;
-  Slot slots_[kSlots];
+  Slot slots_[static_cast<std::size_t>(kSlots)];
 };
 
 inline const Entry* entries(int* count) noexcept {

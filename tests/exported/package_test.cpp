@@ -10,7 +10,7 @@
 namespace pgtune::tool::test {
 namespace {
 
-const std::string kWarnings = "-Wall -Wextra -Wpedantic -Werror";
+const std::string kWarnings = "-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror";
 
 void write_files(const ExportFolder& folder, const std::vector<PackageFile>& files) {
   for (const PackageFile& file : files) {
