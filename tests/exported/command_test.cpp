@@ -59,10 +59,11 @@ TEST(ExportCommand, WritesAPackageAndSaysHowItIsFound) {
   EXPECT_THAT(output, testing::HasSubstr("cannot make the folder"));
 }
 
-TEST(ExportCommand, OptionsThatAskForTwoThingsAreRefused) {
+TEST(ExportCommand, OptionsThatCannotWorkAreRefused) {
   const ExportFolder folder("");
-  for (const char* options : {"--library x -o y", "--library x --split", "--library x --coverage y", "--split",
-                              "--split -o -", "--split -o x.cpp", "--json -o x.hpp"}) {
+  for (const char* options :
+       {"--library x -o y", "--library x --split", "--library x --coverage y", "--split", "--split -o -",
+        "--split -o x.cpp", "--json -o x.hpp", "-o 'x\".hpp'", "--split -o 'x\\.hpp'"}) {
     std::string output;
     EXPECT_EQ(folder.run(export_command(shared_cache(), options), &output), 2) << options << output;
   }

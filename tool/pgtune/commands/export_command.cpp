@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -142,6 +143,13 @@ class ExportCommand final : public Command {
                          "--verify runs the kernels that are written. Leave out --no-verify and --coverage.");
     if (split_ && (output_.empty() || output_ == "-"))
       throw CommandError(ErrorKind::kUsage, "--split writes two files. Name the header with -o FILE.hpp.");
+    const std::string header = std::filesystem::path(output_).filename().string();
+    if (std::any_of(header.begin(), header.end(),
+                    [](unsigned char c) { return c == '"' || c == '\\' || std::iscntrl(c); }))
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("-o '{}' cannot stand in an #include. Give a name without quotes, backslashes and "
+                                     "line breaks.",
+                                     output_));
     if (split_ && std::filesystem::path(output_).extension() == ".cpp")
       throw CommandError(ErrorKind::kUsage,
                          "-o is the header's name, and --split writes the source beside it, with "
