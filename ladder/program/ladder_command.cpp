@@ -218,7 +218,7 @@ class LadderCommand final : public Command {
           fmt::format("a ladder is climbed on one problem, not {}. Give one --shape or --size.", problems.size()));
     task.problem = problems.front();
     task.operation = problems_.operation();
-    task.ladder = !ladder_.empty() ? ladder_ : task.operation != nullptr ? task.operation->definition.name : "sgemm";
+    task.ladder = ladder_.empty() ? default_ladder(task.operation) : ladder_;
     task.rounds = parse_rounds(rounds_);
     task.counters = counters_;
     if (task.measuring.device.starts_with("recording"))

@@ -28,6 +28,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kLadderSchema = 1;
+constexpr const char* kGemmLadder = "sgemm";
 constexpr std::size_t kMaxRungs = 256;
 
 /// An error in the file; parse_ladder() catches it.
@@ -152,6 +153,20 @@ std::optional<StoredBest> fastest(const space::TemplateSet& all, const space::Te
 }
 
 }  // namespace
+
+std::string default_ladder(const LoadedOperation* operation) {
+  if (operation == nullptr) return kGemmLadder;
+  const std::string& name = operation->definition.name;
+  std::string others;
+  for (const embedded::File& file : embedded::pgtune_ladders()) {
+    const std::string ladder = fs::path(file.path).stem().string();
+    if (ladder == name) return name;
+    if (ladder != kGemmLadder) others += " and " + ladder;
+  }
+  throw CommandError(
+      ErrorKind::kUsage,
+      fmt::format("'{}' has no ladder: GEMM{} have one. Give the path of your own with --ladder FILE.", name, others));
+}
 
 std::string_view built_in_ladder(const std::string& name) {
   std::vector<std::string> names;

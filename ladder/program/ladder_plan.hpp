@@ -37,6 +37,9 @@ struct Ladder {
 /// `origin`: the text's name in errors (usage), which also name the rung and the field.
 [[nodiscard]] Result<Ladder> parse_ladder(std::string_view text, const std::string& origin);
 
+/// The ladder that is taken for an operation: nullptr is GEMM. Throws CommandError (usage) if it has none.
+[[nodiscard]] std::string default_ladder(const LoadedOperation* operation);
+
 /// The JSON of one of ladder/ladders. Throws CommandError (usage), which lists the names.
 [[nodiscard]] std::string_view built_in_ladder(const std::string& name);
 

@@ -194,7 +194,9 @@ TEST_F(OwnOperationLadder, LaddersAreOfTheirOperation) {
                                  HasSubstr("% of copy"), HasSubstr("\ncopy      ")));
   EXPECT_THAT(softmax("ladder", {"--ladder", "sgemm"}).err, HasSubstr("is about GEMM, not 'softmax'"));
   EXPECT_THAT(pgtune({"ladder", "--ladder", "softmax"}).err, HasSubstr("is about 'softmax', not GEMM"));
-  EXPECT_THAT(of("ladder", path("twice.json"), "N=4").err, HasSubstr("unknown ladder 'twice'"));
+  EXPECT_THAT(of("ladder", path("twice.json"), "N=4").err,
+              HasSubstr("'twice' has no ladder: GEMM and softmax have one."));
+  EXPECT_THAT(of("ladder", path("twice.json"), "N=4", {"--ladder", "soft"}).err, HasSubstr("unknown ladder 'soft'"));
 }
 
 TEST_F(LadderTest, WrongUseIsRefusedWithTheReason) {
