@@ -31,7 +31,11 @@ class Error(RuntimeError):
 
 def program() -> str:
     """The path of the installed program: this package's own, else the one on PATH."""
-    for file in metadata.files("pgtune") or []:
+    try:
+        files = metadata.files("pgtune") or []
+    except metadata.PackageNotFoundError:  # only on PYTHONPATH
+        files = []
+    for file in files:
         if file.name == "pgtune" and file.parent.name == "bin":
             return str(Path(str(file.locate())).resolve())
     found = shutil.which("pgtune")
