@@ -207,7 +207,8 @@ TEST_F(Serve, TakesMemoryForAWorkspaceAsFarAsAllowed) {
   const std::string named = std::to_string(needed_mib);
   EXPECT_THAT(refused, HasSubstr(named + " MiB. See --workspace."));
   EXPECT_THAT(serve("no_workspace", with_workspace_, {"--workspace", named}).err, HasSubstr("Served 100.0 %"));
-  expect_refused("no_workspace", with_workspace_, kLacking, {"--workspace", std::to_string(needed_mib - 1)});
+  for (const int too_little : {needed_mib - 1, 0})
+    expect_refused("no_workspace", with_workspace_, kLacking, {"--workspace", std::to_string(too_little)});
 }
 
 TEST_F(Serve, TakesNoMemoryForAGraphAndGivesUpWhereThereIsNone) {
