@@ -16,12 +16,6 @@ TEST(DeviceInfoText, UuidIsPrintedAsNvidiaSmiDoes) {
   EXPECT_EQ(uuid_text(bytes, true), "MIG-01234567-89ab-cdef-0001-0203040506ff");
 }
 
-TEST(DeviceInfoText, SpecificArchitecturesStartWithHopper) {
-  EXPECT_EQ(architecture_name(8, 6), "sm_86");
-  EXPECT_EQ(architecture_name(9, 0), "sm_90a");
-  EXPECT_EQ(architecture_name(12, 0), "sm_120a");
-}
-
 TEST(ListGpus, WithoutAGpuTheErrorIsTheEnvironmentsAndSaysWhatToDo) {
   const auto gpus = list_gpus();
   if (gpus) GTEST_SKIP() << "this machine has a GPU";

@@ -317,7 +317,7 @@ INSTANTIATE_TEST_SUITE_P(All, BetweenNvrtc, testing::ValuesIn(cases_between()), 
 std::vector<Case> portable_cases() {
   std::vector<Case> cases;
   for (const char* name : {"gemm_mma", "sgemm_simt"})
-    for (const char* architecture : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"})
+    for (const char* architecture : {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a"})
       cases.push_back({fs::path(PGTUNE_SOURCE_DIR) / "configs" / (std::string(name) + ".json"), architecture});
   return cases;
 }

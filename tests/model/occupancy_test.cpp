@@ -40,7 +40,17 @@ TEST(Occupancy, SmallerArchitecturesHaveFewerSlots) {
   EXPECT_EQ(occupancy(architecture_info("sm_120").value(), 16, 0, 32).ctas_per_sm, 24);
   EXPECT_EQ(occupancy(architecture_info("sm_100").value(), 16, 0, 32).ctas_per_sm, 32);
   EXPECT_FALSE(architecture_info("sm_12"));
+  EXPECT_FALSE(architecture_info("sm_86a"));
   EXPECT_EQ(architecture_info("sm_86")->l2_bytes, 6 << 20);
+}
+
+TEST(Architectures, ThoseWithInstructionsOfTheirOwnAreCompiledForThem) {
+  EXPECT_EQ(architecture_name(8, 6), "sm_86");
+  for (const char* name : {"sm_90", "sm_100", "sm_120"}) {
+    const std::string specific = std::string(name) + "a";
+    EXPECT_EQ(architecture_info(name)->architecture, specific);
+    EXPECT_EQ(architecture_info(specific)->architecture, specific);
+  }
 }
 
 }  // namespace

@@ -1,36 +1,41 @@
 // SPDX-License-Identifier: MIT
 #include "tuner/model/architectures.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace pgtune {
 namespace {
 
 struct Architecture {
-  std::string_view target, part;
+  std::string_view part;
   int major, minor, sm_count;
   std::int64_t memory_gib, l2_mib, smem_per_block_kib, smem_per_sm_kib;
   int threads_per_sm;
 };
 
 constexpr std::array kArchitectures{
-    Architecture{"sm_80", "A100", 8, 0, 108, 80, 40, 163, 164, 2048},
-    Architecture{"sm_86", "A40", 8, 6, 84, 48, 6, 99, 100, 1536},
-    Architecture{"sm_89", "L40S", 8, 9, 142, 48, 96, 99, 100, 1536},
-    Architecture{"sm_90", "H100", 9, 0, 132, 80, 50, 227, 228, 2048},
-    Architecture{"sm_90a", "H100", 9, 0, 132, 80, 50, 227, 228, 2048},
-    Architecture{"sm_100", "B200", 10, 0, 148, 180, 126, 227, 228, 2048},
-    Architecture{"sm_120", "RTX 5090", 12, 0, 170, 32, 96, 99, 100, 1536},
+    Architecture{"A100", 8, 0, 108, 80, 40, 163, 164, 2048},
+    Architecture{"A40", 8, 6, 84, 48, 6, 99, 100, 1536},
+    Architecture{"L40S", 8, 9, 142, 48, 96, 99, 100, 1536},
+    Architecture{"H100", 9, 0, 132, 80, 50, 227, 228, 2048},
+    Architecture{"B200", 10, 0, 148, 180, 126, 227, 228, 2048},
+    Architecture{"RTX 5090", 12, 0, 170, 32, 96, 99, 100, 1536},
 };
 
 }  // namespace
 
-std::optional<DeviceInfo> architecture_info(std::string_view target) {
+std::string architecture_name(int compute_major, int compute_minor) {
+  return fmt::format("sm_{}{}{}", compute_major, compute_minor, compute_major >= 9 ? "a" : "");
+}
+
+std::optional<DeviceInfo> architecture_info(std::string_view name) {
   for (const Architecture& known : kArchitectures) {
-    if (known.target != target) continue;
     DeviceInfo info;
-    info.name = std::string(known.part) + " (" + std::string(target) + ", not present)";
-    info.architecture = target;
+    info.architecture = architecture_name(known.major, known.minor);
+    if (name != info.architecture && name != fmt::format("sm_{}{}", known.major, known.minor)) continue;
+    info.name = fmt::format("{} ({}, not present)", known.part, info.architecture);
     info.compute_major = known.major;
     info.compute_minor = known.minor;
     info.sm_count = known.sm_count;
@@ -47,7 +52,7 @@ std::optional<DeviceInfo> architecture_info(std::string_view target) {
 
 std::vector<std::string> known_architectures() {
   std::vector<std::string> names;
-  for (const Architecture& known : kArchitectures) names.emplace_back(known.target);
+  for (const Architecture& known : kArchitectures) names.push_back(architecture_name(known.major, known.minor));
   return names;
 }
 

@@ -20,6 +20,7 @@
 #include "tuner/gpu/measure/measurer.hpp"
 #include "tuner/gpu/measure/sample_timer.hpp"
 #include "tuner/gpu/nvml/nvml.hpp"
+#include "tuner/model/architectures.hpp"
 #include "tuner/util/middle.hpp"
 
 namespace pgtune::gpu {
@@ -159,10 +160,6 @@ std::string uuid_text(const char (&bytes)[16], bool instance) {
     text += fmt::format("{:02x}", static_cast<unsigned char>(bytes[i]));
   }
   return text;
-}
-
-std::string architecture_name(int compute_major, int compute_minor) {
-  return fmt::format("sm_{}{}{}", compute_major, compute_minor, compute_major >= 9 ? "a" : "");
 }
 
 Result<int> gpu_count() {

@@ -24,8 +24,6 @@ namespace pgtune::gpu {
 
 /// "GPU-", of an `instance` (MIG) "MIG-", and the 16 bytes in the grouping of a UUID.
 [[nodiscard]] std::string uuid_text(const char (&bytes)[16], bool instance = false);
-/// The architecture to compile for: "sm_90a" where the GPU has architecture-specific instructions, else "sm_86".
-[[nodiscard]] std::string architecture_name(int compute_major, int compute_minor);
 
 struct TimerFacts {
   double event_floor_s = 0;       ///< median time between two events with nothing between them
