@@ -75,7 +75,7 @@ TEST_F(FaultsCompile, EveryFaultOfTheTemplateIsInTheTable) {
   for (const ParameterValue& value : definition_.parameters.front().values)
     offered.insert(std::get<std::string>(value));
   EXPECT_EQ(offered, listed);
-  const auto space = space::enumerate(definition_, problem_, gpu_);
+  const auto space = space::legal_variants(definition_, problem_, gpu_);
   ASSERT_TRUE(space) << space.error().text();
   EXPECT_EQ(space->variants.size(), kFaults.size() + 4) << "one of each fault and four good ones";
 }

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -74,8 +75,9 @@ TEST(Enumerate, CountsTheSample) {
 TEST(Enumerate, LegalityDependsOnTheProblem) {
   const auto found = enumerate(parse_or_die(sample_json()), problem(127, 129, 131), device());
   EXPECT_EQ(found.value().after_constraints, 14);
-  EXPECT_EQ(found->variants.size(), 8U);
   EXPECT_EQ(found->removals[2].removed, 6);
+  EXPECT_EQ(found->removals.back().kind, Removal::Kind::kLaunch);
+  EXPECT_EQ(found->removals.back().removed, 8);  // TMA cannot read such rows either
 }
 
 TEST(Enumerate, ConstraintsSeeTheDevice) {
@@ -257,6 +259,24 @@ TEST(Enumerate, AnEarlierRuleGuardsALaterOneAndItsDerivedValues) {
   EXPECT_EQ(keys(*found), std::vector<std::string>{"A=8,B=2"});
   const auto reason = why_illegal(definition, parse_variant(definition, "B=0").value(), problem(), device());
   EXPECT_EQ(reason.value(), "because B > 0");
+}
+
+TEST(Enumerate, VariantsThatCannotBeLaunchedAreRemovedWithTheFirstCause) {
+  json document = bare(json::array({parameter("A", {1, 2, 4}), parameter("B", {512, 1024, 0, 70000})}),
+                       json::array({named("SHARE", "8 / (A - 1)")}), json::array());
+  document["defines"] = json::array({named("PARTS", "8 / (A - 2)")});
+  document["kernels"][0]["grid"] = {"1", "B"};
+  document["kernels"][0]["block"] = {"512", "max(1, B / 512 % 3)"};
+  const auto found = enumerate(parse_or_die(document), problem(), device());
+  ASSERT_TRUE(found) << found.error().text();
+  EXPECT_EQ(keys(*found), (std::vector<std::string>{"A=4,B=512", "A=4,B=1024"}));
+  EXPECT_EQ(found->legal, 2);
+  std::map<std::string, std::int64_t> removed;
+  for (const Removal& removal : found->removals) removed[removal.reason] += removal.removed;
+  EXPECT_EQ(removed, (std::map<std::string, std::int64_t>{
+                         {"derived value 'SHARE': division by zero; first with A=1,B=512", 4},
+                         {"define 'PARTS': division by zero; first with A=2,B=512", 2},
+                         {"kernel 'k': grid.y is 0, but must be between 1 and 65535; first with A=2,B=0", 4}}));
 }
 
 TEST(Enumerate, DerivedValueErrorsNameIt) {

@@ -39,7 +39,8 @@ TEST(Plan, AnErrorInAValueNamesIt) {
   document["values"] = {{{"name", "SHARE"}, {"expr", "N / (M - 500)"}}};
   const auto plan = plan_of(document, problem(500, 256, 2048));
   ASSERT_FALSE(plan);
-  EXPECT_THAT(plan.error().text(), HasSubstr("value 'SHARE'"));
+  EXPECT_THAT(plan.error().text(),
+              ::testing::AllOf(HasSubstr("value 'SHARE'"), HasSubstr("\n  with BM=64,TM=4,COPY=cp_async")));
 }
 
 TEST(Plan, OfMapsWithOneNameTheFirstThatHoldsIsPassed) {

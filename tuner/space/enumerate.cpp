@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tuner/space/places.hpp"
+#include "tuner/space/plan.hpp"
 #include "tuner/space/variant_scope.hpp"
 #include "tuner/template/variant_check.hpp"
 
@@ -28,6 +29,8 @@ const char* word_of(Removal::Kind kind) {
       return "policy rule";
     case Removal::Kind::kLegality:
       return "legality rule";
+    case Removal::Kind::kLaunch:
+      return "launch";
     case Removal::Kind::kPreset:
       break;
   }
@@ -54,6 +57,8 @@ class Walk {
 
   Walk(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device, Purpose purpose)
       : definition_(definition),
+        problem_(problem),
+        device_(device),
         counts_(purpose == Purpose::kCount),
         places_(definition, problem, device),
         chosen_(definition.parameters.size()) {
@@ -94,6 +99,9 @@ class Walk {
     below_ = std::move(*below);
     out_.space = below_[0];
     TRY(descend(0));
+    if (counts_)
+      out_.legal -= static_cast<std::int64_t>(
+          std::erase_if(out_.variants, [this](const Variant& variant) { return !can_launch(variant); }));
     return std::move(out_);
   }
 
@@ -284,6 +292,31 @@ class Walk {
     return {};
   }
 
+  /// Whether the variant's launch and macros can be computed; if not, counts it among those with such an error.
+  bool can_launch(const Variant& own) {
+    Error error;
+    if (const auto plan = make_launch_plan(definition_, own, problem_, device_); !plan) {
+      error = plan.error();
+    } else if (const auto defines = make_defines(definition_, own, problem_, device_); !defines) {
+      error = defines.error();
+    } else {
+      return true;
+    }
+    const std::string& field = error.context.front();
+    const std::string cause = error.message.substr(0, error.message.find('\n'));
+    // Numbers in causes differ. The first word says what they are of, such as "grid.y".
+    const std::string same = fmt::format("{}: {}", field, cause.substr(0, cause.find(' ')));
+    auto removal = std::find_if(out_.removals.begin(), out_.removals.end(), [&](const Removal& other) {
+      return other.kind == Removal::Kind::kLaunch && other.reason.starts_with(same);
+    });
+    if (removal == out_.removals.end()) {
+      const std::string reason = fmt::format("{}: {}; first with {}", field, cause, own.key());
+      removal = out_.removals.insert(removal, {definition_.name, field, reason, Removal::Kind::kLaunch, 0});
+    }
+    ++removal->removed;
+    return false;
+  }
+
   /// Whether the first `bound` parameters' values pass the checks of `level`.
   Result<bool> pass(std::size_t level, std::size_t bound) {
     for (const Check& check : checks_[level]) {
@@ -336,6 +369,8 @@ class Walk {
   }
 
   const TemplateDefinition& definition_;
+  const Problem& problem_;
+  const DeviceInfo& device_;
   bool counts_;
   Places places_;
   std::vector<std::vector<std::int64_t>> numbers_;  ///< of each parameter's values

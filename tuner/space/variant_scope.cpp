@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "tuner/space/places.hpp"
 #include "tuner/template/builtin_names.hpp"
 #include "tuner/template/variant_check.hpp"
@@ -33,15 +35,15 @@ Result<VariantScope> VariantScope::create(const TemplateDefinition& definition, 
                                           const Problem& problem, const DeviceInfo& device) {
   auto out = of_facts(definition, variant, problem, device);
   if (!out) return out;
-  for (const NamedExpression& entry : definition.derived) {
-    auto value = entry.expression.evaluate(*out);
-    if (!value) return fail(std::move(value.error()), fmt::format("derived value '{}'", entry.name));
-    out->set(entry.name, *value);
-  }
-  for (const NamedExpression& entry : definition.values) {
-    auto value = entry.expression.evaluate(*out);
-    if (!value) return fail(std::move(value.error()), fmt::format("value '{}'", entry.name));
-    out->set(entry.name, *value);
+  for (const auto& [entries, kind] : {std::pair{&definition.derived, "derived value"}, {&definition.values, "value"}}) {
+    for (const NamedExpression& entry : *entries) {
+      auto value = entry.expression.evaluate(*out);
+      if (!value) {
+        value.error().message += fmt::format("\n  with {}", variant.key());
+        return fail(std::move(value.error()), fmt::format("{} '{}'", kind, entry.name));
+      }
+      out->set(entry.name, *value);
+    }
   }
   return out;
 }

@@ -37,6 +37,8 @@ KindWords words_of(space::Removal::Kind kind) {
       return {"policy", "policy"};
     case space::Removal::Kind::kLegality:
       return {"legality", "problem"};
+    case space::Removal::Kind::kLaunch:
+      return {"launch", "launch"};
     case space::Removal::Kind::kPreset:
       break;
   }
