@@ -31,6 +31,14 @@ TEST(MalformedTemplate, NoObjectHasFurtherFields) {
 
 class Malformed : public ::testing::TestWithParam<Edit> {};
 
+TEST(MalformedTemplate, APolicyThatUsesAValueIsToldWhatItMayName) {
+  json document = sample_json();
+  document["values"] = {{{"name", "TILES"}, {"expr", "ceil_div(M, BM)"}}};
+  document["policy"] = {{{"expr", "TILES > 1"}, {"reason", "one tile"}}};
+  EXPECT_THAT(testing::parse(document).error().text(),
+              HasSubstr("policy[0].expr: 'TILES' is one of \"values\", which \"policy\" does not know: it knows"));
+}
+
 TEST_P(Malformed, IsRefused) { expect_refusal(sample_json(), GetParam(), testing::parse); }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -117,6 +125,11 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/derived/0/exp", "\"1\"", "derived[0]: unknown field 'exp'", "did you mean 'expr'?"},
         Edit{"/derived/1/name", "\"THREADS\"", "derived[1].name: 'THREADS' is already a derived value", ""},
         Edit{"/derived/1/name", "\"BM\"", "derived[1].name: 'BM' is already a parameter", ""},
+        Edit{"/constraints/1/expr", "\"COPY == 'lgd' || TM >= 4\"",
+             "constraints[1].expr: 'lgd' is no label of 'COPY', which has ldg, cp_async\n  COPY == 'lgd' || TM >= 4\n",
+             ""},
+        Edit{"/constraints/0/expr", "\"BM > TM && 'async' != (COPY)\"", "constraints[0].expr: 'async' is no label", ""},
+        Edit{"/legality/0/expr", "\"DTYPE == 'float'\"", "legality[0].expr: 'float' is no label of 'DTYPE'", "bf16"},
         Edit{"/legality/0/expr", "\"EDGE\"", "legality[0].expr: ", "unknown name 'EDGE'"},
         Edit{"/preset", R"([{"expr": "EDGE", "reason": "x"}])", "preset[0].expr: ", "unknown name 'EDGE'"},
         Edit{"/seeds", R"(["BM=32", "BM=33"])", "seeds[1]: ", "33"},

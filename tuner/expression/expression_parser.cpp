@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "tuner/expression/expression.hpp"
 #include "tuner/util/caret.hpp"
@@ -140,6 +141,7 @@ bool ExpressionParser::conditional() {
 }
 
 bool ExpressionParser::binary(int lowest_precedence) {
+  const std::size_t left = program_.code.size();
   if (!unary()) return false;
   int previous = 0;
   for (const BinaryOperator* found = find_operator(token_); found != nullptr && found->precedence >= lowest_precedence;
@@ -154,10 +156,23 @@ bool ExpressionParser::binary(int lowest_precedence) {
       if (!logical(found->op, position, found->precedence + 1)) return false;
       continue;
     }
+    const std::size_t right = program_.code.size();
     if (!binary(found->precedence + 1)) return false;
+    if (found->precedence == kEqualityPrecedence) note_comparison(left, right);
     emit(found->op, position);
   }
   return true;
+}
+
+void ExpressionParser::note_comparison(std::size_t left, std::size_t right) {
+  if (right - left != 1 || program_.code.size() - right != 1) return;
+  const Instruction *name = &program_.code[left], *label = &program_.code[right];
+  if (name->op != Op::kName) std::swap(name, label);
+  if (name->op != Op::kName || label->op != Op::kConstant || program_.text[label->position] != '\'') return;
+  const std::size_t begin = label->position + std::size_t{1};
+  program_.label_comparisons.push_back({program_.names[static_cast<std::size_t>(name->operand)],
+                                        program_.text.substr(begin, program_.text.find('\'', begin) - begin),
+                                        label->position});
 }
 
 bool ExpressionParser::logical(Op jump_op, std::size_t position, int operand_precedence) {

@@ -38,6 +38,8 @@ class ExpressionParser {
 
   void emit(Op op, std::size_t position, std::int64_t operand = 0);
   void land(std::size_t jump);
+  /// Of the operands that begin at `left` and `right`.
+  void note_comparison(std::size_t left, std::size_t right);
   [[nodiscard]] std::int64_t name_index(const Token& name);
 
   ExpressionProgram program_;

@@ -50,6 +50,12 @@ struct Instruction {
   std::int64_t operand = 0;
 };
 
+/// A name that is compared by == or != with a label.
+struct LabelComparison {
+  std::string name, label;
+  std::size_t position = 0;  ///< of the label in the text
+};
+
 struct ExpressionProgram {
   /// Values on the stack at once. Nesting is limited to Expression::kMaxDepth and each level can leave one operand
   /// waiting per precedence, so programs that need more are refused as too deep.
@@ -58,6 +64,7 @@ struct ExpressionProgram {
   std::string text;
   std::vector<std::string> names;
   std::vector<std::size_t> name_positions;
+  std::vector<LabelComparison> label_comparisons;
   std::vector<Instruction> code;
   std::size_t most_values = 0;  ///< on the stack at once
 };

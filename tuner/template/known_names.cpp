@@ -2,6 +2,7 @@
 #include "tuner/template/known_names.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -9,6 +10,9 @@
 #include <vector>
 
 #include "tuner/expression/expression_parser.hpp"
+#include "tuner/expression/expression_program.hpp"
+#include "tuner/model/dtype.hpp"
+#include "tuner/model/epilogue.hpp"
 #include "tuner/template/builtin_names.hpp"
 #include "tuner/util/caret.hpp"
 #include "tuner/util/identifier.hpp"
@@ -49,6 +53,8 @@ KnownNames::KnownNames(const OperationInterface* operation) {
   for (const std::string& name : operation == nullptr ? problem_names() : operation->names)
     kinds_.emplace(name, is_type_name(name) ? NameKind::kTypes : NameKind::kProblem);
   for (const std::string& name : function_names()) kinds_.emplace(name, NameKind::kFunction);
+  for (const Dtype dtype : all_dtypes()) labels_["DTYPE"].emplace_back(to_string(dtype));
+  for (const Activation activation : all_activations()) labels_["ACTIVATION"].emplace_back(to_string(activation));
 }
 
 KnownNames::KnownNames(const std::vector<std::pair<std::string, NameKind>>& names)
@@ -78,8 +84,9 @@ bool KnownNames::usable(const std::string& name, Reach reach) const {
   if (found == kinds_.end()) return false;
   switch (found->second) {
     case NameKind::kProblem:
-    case NameKind::kValue:
       return reach != Reach::kSpace;
+    case NameKind::kValue:
+      return reach != Reach::kSpace && reach != Reach::kPolicy;
     case NameKind::kDefine:
       return reach == Reach::kDefines;
     case NameKind::kCount:
@@ -103,6 +110,13 @@ std::string KnownNames::why_not(const std::string& name, Reach reach) const {
     return fmt::format(
         "'{}' is counted in the data, which nobody knows before buffers are filled: only \"flops\" and "
         "\"bytes\" may use it",
+        name);
+  }
+  if (found != kinds_.end() && reach == Reach::kPolicy) {
+    return fmt::format(
+        "'{}' is one of \"values\", which \"policy\" does not know: it knows parameters, derived values and facts of "
+        "the "
+        "problem and the device, so write the expression out",
         name);
   }
   if (found != kinds_.end()) {
@@ -138,6 +152,15 @@ Expression KnownNames::read(const JsonCursor& cursor, std::string_view text, Rea
     const std::string& name = parsed->names()[i];
     if (usable(name, reach)) continue;
     cursor.problem(with_caret(why_not(name, reach), parsed->text(), parsed->name_position(i)));
+  }
+  for (const LabelComparison& comparison : parsed->program().label_comparisons) {
+    const auto found = labels_.find(comparison.name);
+    if (found == labels_.end()) continue;
+    const std::vector<std::string>& labels = found->second;
+    if (std::find(labels.begin(), labels.end(), comparison.label) != labels.end()) continue;
+    const std::string cause = fmt::format("'{}' is no label of '{}', which has {}", comparison.label, comparison.name,
+                                          fmt::join(labels, ", "));
+    cursor.problem(with_caret(cause, parsed->text(), comparison.position));
   }
   return *parsed;
 }

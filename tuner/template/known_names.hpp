@@ -19,7 +19,8 @@ enum class NameKind { kDevice, kTypes, kProblem, kFunction, kParameter, kDerived
 /// The names that an expression may use besides parameters, facts of the device, the types, and earlier derived values.
 enum class Reach {
   kSpace,    ///< no others: derived values and constraints are the same for every problem
-  kProblem,  ///< facts of the problem, and earlier values made from them
+  kPolicy,   ///< facts of the problem
+  kProblem,  ///< these, and earlier values made from them
   kDefines,  ///< also earlier defines
   kCounts,   ///< facts of the problem, and an operation's counts in the data
 };
@@ -32,11 +33,13 @@ class KnownNames {
   explicit KnownNames(const std::vector<std::pair<std::string, NameKind>>& names);
   /// Adds a name the template defines; a problem at `cursor` when it is malformed, reserved or taken.
   void add(const std::string& name, NameKind kind, const JsonCursor& cursor);
+  /// Says which labels `name` may be compared with.
+  void set_labels(const std::string& name, std::vector<std::string> labels) { labels_[name] = std::move(labels); }
   /// Names that a later entry will define, for better messages.
   void announce(const std::string& name) { later_.insert(name); }
   /// A fact of the device or of the problem.
   [[nodiscard]] bool is_fact(const std::string& name) const;
-  /// Parses the string at `cursor` and checks every name in it; the constant 0 after a problem.
+  /// Parses the string at `cursor` and checks every name and label in it; the constant 0 after a problem.
   [[nodiscard]] Expression read(const JsonCursor& cursor, Reach reach) const;
   /// The same for a part of the string at `cursor`.
   [[nodiscard]] Expression read(const JsonCursor& cursor, std::string_view text, Reach reach) const;
@@ -46,6 +49,7 @@ class KnownNames {
   [[nodiscard]] std::string why_not(const std::string& name, Reach reach) const;
 
   std::unordered_map<std::string, NameKind> kinds_;
+  std::unordered_map<std::string, std::vector<std::string>> labels_;
   std::set<std::string> later_;
 };
 

@@ -188,8 +188,8 @@ TemplateDefinition read_definition(const JsonCursor& root, const OperationInterf
   out.parameters = read_parameters(root, names);
   out.derived = read_named_expressions(root, "derived", NameKind::kDerived, Reach::kSpace, names);
   out.constraints = read_rules(root, "constraints", Reach::kSpace, names);
-  out.policy = read_rules(root, "policy", Reach::kProblem, names);
   out.values = read_named_expressions(root, "values", NameKind::kValue, Reach::kProblem, names);
+  out.policy = read_rules(root, "policy", Reach::kPolicy, names);
   out.legality = read_rules(root, "legality", Reach::kProblem, names);
   out.preset = read_rules(root, "preset", Reach::kProblem, names);
   ValuesOfRules of_rules(out.values);

@@ -50,6 +50,11 @@ Parameter read_parameter(const JsonCursor& cursor, KnownNames& names) {
   out.name = name.string();
   names.add(out.name, NameKind::kParameter, name);
   out.values = read_values(cursor.required("values"));
+  if (!out.values.empty() && std::holds_alternative<std::string>(out.values.front())) {
+    std::vector<std::string> labels;
+    for (const ParameterValue& value : out.values) labels.push_back(to_string(value));
+    names.set_labels(out.name, std::move(labels));
+  }
   const JsonCursor chosen = cursor.required("default");
   if (const auto value = read_value(chosen)) {
     out.default_value = *value;
