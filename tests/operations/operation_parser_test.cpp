@@ -229,7 +229,8 @@ INSTANTIATE_TEST_SUITE_P(
     Reference, MalformedOperation,
     ::testing::Values(
         Edit{"/reference/source", "", "reference: the field 'source'", ""},
-        Edit{"/reference/source", "\"x.cpp\"", "source: 'x.cpp' must be a .cu file", ""},
+        Edit{"/reference/source", "\"x.cpp\"", "reference.source: 'x.cpp' must be a .cu file", ""},
+        Edit{"/templates", R"(["a.json", "./a.json"])", "templates[1]: ", "the template 'a.json' appears twice"},
         Edit{"/reference/kernels", "[]", "reference.kernels: ", "empty"},
         Edit{"/reference/kernels/0/symbol", "\"a b\"", "reference.kernels[0].symbol: ", "kernel's name"},
         Edit{"/reference/kernels/0/arguments/0", "{\"buffer\": \"V\"}",
@@ -243,6 +244,19 @@ INSTANTIATE_TEST_SUITE_P(
              "reference.kernels[0].arguments[5].seed: ", "no seed"},
         Edit{"/reference/kernels/0/arguments/3", "{\"int64\": \"M\"}", "reference: ", "\"value\": \"Y\""},
         Edit{"/reference/kernels/0/arguments/2", "{\"int64\": \"M\"}", "reference: ", "\"scale\": \"Z\""}));
+
+TEST(OperationParser, AWordThatNothingAllowsIsToldSo) {
+  json document = sample_json();
+  document.erase("scalars");
+  EXPECT_THAT(testing::parse(document).error().text(),
+              HasSubstr("float32: there is no 'eps', and nothing else to name here; define it first"));
+}
+
+TEST(OperationParser, AMissingSourceIsNamedByItsWholeField) {
+  const auto none = [](const std::string&) -> Result<std::string> { return fail(ErrorKind::kUsage, "no such file"); };
+  EXPECT_EQ(parse_operation(sample_json().dump(), "x.json", none).error().text(),
+            "x.json: reference.source: no such file");
+}
 
 }  // namespace
 }  // namespace pgtune::operation

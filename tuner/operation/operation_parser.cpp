@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "tuner/operation/dimensions.hpp"
 #include "tuner/operation/operation_definition.hpp"
@@ -40,7 +41,12 @@ std::vector<NamedScalar> read_scalars(const JsonCursor& root) {
 
 std::vector<std::string> read_templates(const JsonCursor& root) {
   std::vector<std::string> out;
-  for (const JsonCursor& element : root.optional_elements("templates", kMaxEntries)) out.push_back(element.string());
+  for (const JsonCursor& element : root.optional_elements("templates", kMaxEntries)) {
+    std::string path = std::filesystem::path(element.string()).lexically_normal().generic_string();
+    if (std::find(out.begin(), out.end(), path) != out.end())
+      element.problem(fmt::format("the template '{}' appears twice", path));
+    out.push_back(std::move(path));
+  }
   return out;
 }
 
@@ -100,7 +106,7 @@ Result<OperationDefinition> parse_operation(std::string_view json_text, const st
     if (name == kOperationHeader) return std::string();
     return fail(ErrorKind::kUsage, fmt::format("no header '{}'", name));
   };
-  auto source = space::read_template_source(source_path, read_file, workers_own);
+  auto source = space::read_template_source(source_path, read_file, workers_own, {}, "reference.source");
   if (!source) return fail(std::move(source.error()), origin);
   std::erase_if(source->headers, [](const SourceFile& header) { return header.name == kOperationHeader; });
   // Fields that affect neither right results nor measurements.

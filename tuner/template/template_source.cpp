@@ -140,14 +140,15 @@ void append_field(std::string& out, std::string_view field) {
 }  // namespace
 
 Result<TemplateSource> read_template_source(const std::string& path, const FileReader& read_file,
-                                            const FileReader& shipped_headers, const std::vector<FileReader>& folders) {
+                                            const FileReader& shipped_headers, const std::vector<FileReader>& folders,
+                                            const std::string& field) {
   const std::filesystem::path source_path = std::filesystem::path(path).lexically_normal();
   if (source_path.is_absolute() || source_path.extension() != ".cu") {
     return fail(ErrorKind::kUsage,
-                fmt::format("source: '{}' must be a .cu file, by a path relative to the template's JSON", path));
+                fmt::format("{}: '{}' must be a .cu file, by a path relative to the JSON", field, path));
   }
   auto text = read_file(source_path.generic_string());
-  if (!text) return fail(std::move(text.error()), "source");
+  if (!text) return fail(std::move(text.error()), field);
   TRY(check_includes(source_path.filename().string(), *text));
   TemplateSource out{source_path.filename().string(), std::move(*text), {}};
   TRY_ASSIGN(out.headers, SourceReader(source_path.parent_path(), read_file, shipped_headers, folders).headers_of(out));

@@ -39,9 +39,11 @@ struct Include {
 /// both kinds are looked for in `folders`, each of which reads a name below it, and among the standard headers; what is
 /// in none of them is the toolkit's. A header of one of the folders may also include what lies beside it.
 /// Refuses forbidden includes. `read_file` is asked for the source first, so that it knows the folder to stay in.
+/// `field` names the source in messages.
 [[nodiscard]] Result<TemplateSource> read_template_source(const std::string& path, const FileReader& read_file,
                                                           const FileReader& shipped_headers,
-                                                          const std::vector<FileReader>& folders = {});
+                                                          const std::vector<FileReader>& folders = {},
+                                                          const std::string& field = "source");
 
 /// hash_text() over the length-prefixed source text, headers (name, text) by name, and `canonical_json`.
 /// File names of source and JSON do not count.

@@ -69,8 +69,10 @@ std::vector<JsonCursor> JsonCursor::elements(std::size_t least, std::size_t most
     return {};
   }
   if (value_->size() < least || value_->size() > most) {
+    const std::string range = least == most ? fmt::format("{} {}", least, least == 1 ? "entry" : "entries")
+                                            : fmt::format("{} to {} entries", least, most);
     problem(value_->empty() ? std::string("the list is empty; give at least one entry")
-                            : fmt::format("expected {} to {} entries; found {}", least, most, value_->size()));
+                            : fmt::format("expected {}; found {}", range, value_->size()));
     return {};
   }
   std::vector<JsonCursor> out;
@@ -120,7 +122,8 @@ double JsonCursor::number() const {
 std::string JsonCursor::choice(const std::vector<std::string_view>& choices) const {
   std::string text = string();
   if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
-    problem(fmt::format("'{}' is not one of {}", text, fmt::join(choices, ", ")));
+    problem(choices.empty() ? fmt::format("there is no '{}', and nothing else to name here; define it first", text)
+                            : fmt::format("'{}' is not one of {}", text, fmt::join(choices, ", ")));
   }
   return text;
 }
