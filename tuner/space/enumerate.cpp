@@ -6,12 +6,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "tuner/space/places.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/space/variant_scope.hpp"
 #include "tuner/template/variant_check.hpp"
+#include "tuner/util/host_limits.hpp"
+#include "tuner/util/parallel.hpp"
 
 namespace pgtune::space {
 namespace {
@@ -99,9 +102,7 @@ class Walk {
     below_ = std::move(*below);
     out_.space = below_[0];
     TRY(descend(0));
-    if (counts_)
-      out_.legal -= static_cast<std::int64_t>(
-          std::erase_if(out_.variants, [this](const Variant& variant) { return !can_launch(variant); }));
+    if (counts_) remove_without_launch();
     return std::move(out_);
   }
 
@@ -292,19 +293,29 @@ class Walk {
     return {};
   }
 
-  /// Whether the variant's launch and macros can be computed; if not, counts it among those with such an error.
-  bool can_launch(const Variant& own) {
-    Error error;
-    if (const auto plan = make_launch_plan(definition_, own, problem_, device_); !plan) {
-      error = plan.error();
-    } else if (const auto defines = make_defines(definition_, own, problem_, device_); !defines) {
-      error = defines.error();
-    } else {
-      return true;
-    }
-    const std::string& field = error.context.front();
+  /// Removes variants whose launch or macros cannot be computed.
+  void remove_without_launch() {
+    std::vector<std::optional<Error>> errors(out_.variants.size());
+    in_parallel(errors.size(), usable_cores(), [&](std::size_t i) {
+      if (auto plan = make_launch_plan(definition_, out_.variants[i], problem_, device_); !plan) {
+        errors[i] = std::move(plan.error());
+      } else if (auto defines = make_defines(definition_, out_.variants[i], problem_, device_); !defines) {
+        errors[i] = std::move(defines.error());
+      }
+    });
+    std::size_t i = 0;
+    out_.legal -= static_cast<std::int64_t>(std::erase_if(out_.variants, [&](const Variant& variant) {
+      const std::optional<Error>& error = errors[i++];
+      if (error) count_without_launch(variant, *error);
+      return error.has_value();
+    }));
+  }
+
+  /// Errors of one field that begin alike are counted together, with the first variant: numbers in them differ. The
+  /// first word says what they are of, such as "grid.y".
+  void count_without_launch(const Variant& own, const Error& error) {
+    const std::string field = error.context.empty() ? "launch" : error.context.front();
     const std::string cause = error.message.substr(0, error.message.find('\n'));
-    // Numbers in causes differ. The first word says what they are of, such as "grid.y".
     const std::string same = fmt::format("{}: {}", field, cause.substr(0, cause.find(' ')));
     auto removal = std::find_if(out_.removals.begin(), out_.removals.end(), [&](const Removal& other) {
       return other.kind == Removal::Kind::kLaunch && other.reason.starts_with(same);
@@ -314,7 +325,6 @@ class Walk {
       removal = out_.removals.insert(removal, {definition_.name, field, reason, Removal::Kind::kLaunch, 0});
     }
     ++removal->removed;
-    return false;
   }
 
   /// Whether the first `bound` parameters' values pass the checks of `level`.

@@ -115,8 +115,7 @@ std::string KnownNames::why_not(const std::string& name, Reach reach) const {
   if (found != kinds_.end() && reach == Reach::kPolicy) {
     return fmt::format(
         "'{}' is one of \"values\", which \"policy\" does not know: it knows parameters, derived values and facts of "
-        "the "
-        "problem and the device, so write the expression out",
+        "the problem and the device, so write the expression out",
         name);
   }
   if (found != kinds_.end()) {
