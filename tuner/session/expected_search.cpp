@@ -71,6 +71,7 @@ ExpectedSearch expected_search(const Problem& problem, const SessionOptions& opt
   const double launch_s =
       kShortestLaunch_s + std::max(arithmetic_s, static_cast<double>(problem.operand_bytes()) / kBytesPerSecond);
   ExpectedSearch expected;
+  expected.launch_s = launch_s;
   if (problem.dtype != Dtype::kF32 && options.conditions.regime == Regime::kSustained &&
       arithmetic_s > kCappedArithmetic_s)
     expected.sampling = Sampling::kSettled;

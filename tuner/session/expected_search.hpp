@@ -10,7 +10,8 @@
 namespace pgtune::session {
 
 struct ExpectedSearch {
-  double seconds = 0;  ///< wall time
+  double seconds = 0;   ///< wall time
+  double launch_s = 0;  ///< of cuBLASLt's best algorithm
   /// Whether it will probably meet the power cap, where race and final take settled samples.
   Sampling sampling = Sampling::kShort;
 };

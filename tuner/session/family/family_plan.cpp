@@ -194,25 +194,24 @@ Result<ExpectedClasses> expect_classes(const FamilyRequest& request, const space
 
 ExpectedFamily expected_family(const FamilyRequest& request, const SessionOptions& options,
                                std::size_t compile_workers) {
-  // Of an H200 with 16 cores and 1..8192x5120x17920, where 40 % more classes are found than the grid has.
-  // kLaterTimes_s is what these, and times that are taken after all classes, add to each class of the grid, kVisit_s
-  // what it takes until the clock stands still at a M, and kSettledOfM the number of samples there.
-  constexpr double kAnchor_s = 3.5, kBuild_s = 2, kTrial_s = 0.042, kLaterTimes_s = 0.3;
-  constexpr double kVisit_s = 1.5, kSettled_s = 1.5, kSettledOfM = 13;
+  // Of an H200 with 16 cores and 1..8192x5120x17920. kTrials: short ones for each class of the grid, where 40 % more
+  // classes are found and times are taken again after all of them. kSettledOfM: samples of the ladder for each M.
+  constexpr double kAnchor_s = 3.5, kBuild_s = 2, kTrial_s = 0.035, kTrialLaunches = 16, kTrials = 18;
+  constexpr double kSettled_s = 1.5, kSettledOfM = 8;
   constexpr double kSettledRounds_s = 14, kShortRounds_s = 2.5;  // of a probe, with its preparation
   const auto workers = static_cast<double>(std::max<std::size_t>(compile_workers, 1));
   const auto explored = static_cast<double>(kExplored);
   const double anchor_s = kAnchor_s + explored * std::max(kTrial_s, kBuild_s / workers);
-  constexpr double kClass_s = static_cast<double>(kPromising + kTriedOfClass) * kTrial_s + kLaterTimes_s;
   const Family family = family_of(request, options);
   const std::vector<std::int64_t> grid = class_grid(request.first_m, request.problem.m);
-  const auto ladder = settled_ladder(grid, [&](std::int64_t m) {
-    return expected_search(family.at(m), options, compile_workers).sampling == Sampling::kSettled;
-  });
+  const auto expected_at = [&](std::int64_t m) { return expected_search(family.at(m), options, compile_workers); };
+  const auto ladder =
+      settled_ladder(grid, [&](std::int64_t m) { return expected_at(m).sampling == Sampling::kSettled; });
   ExpectedFamily expected;
   expected.kernels_s = static_cast<double>(anchors(request.first_m, request.problem.m).size()) * anchor_s +
-                       static_cast<double>(grid.size()) * kClass_s +
-                       static_cast<double>(ladder.size()) * (kVisit_s + kSettledOfM * kSettled_s);
+                       static_cast<double>(ladder.size()) * kSettledOfM * kSettled_s;
+  for (const std::int64_t m : grid)
+    expected.kernels_s += kTrials * (kTrial_s + kTrialLaunches * expected_at(m).launch_s);
   if (request.one_order) {
     const auto every_m = static_cast<double>(request.problem.m - request.first_m + 1);
     expected.kernels_s += std::min(kComparing_s, 2 * kComparison_s * every_m);
