@@ -79,9 +79,10 @@ struct Family {
   int device_class;
   const Interval* intervals;
   int interval_count;
-  int probes;                        ///< m that were measured and used for nothing else
-  double median_loss, largest_loss;  ///< of these: the time over that of a variant tuned for the m, less one
-  const char* sum_order;             ///< of all its kernels (Variant::sum_order); "": they differ
+  int probes;  ///< m that were measured and used for nothing else
+  /// Of these: the time over that of a variant tuned for the m, less one, and at least 0. -1: not known.
+  double median_loss, largest_loss;
+  const char* sum_order;  ///< of all its kernels (Variant::sum_order); "": they differ
   const char* origin;
 };
 

@@ -253,7 +253,7 @@ void write_families(const std::string& file, const std::string& order) {
       family.intervals.push_back({.last_m = 512, .kernel = 3, .time_s = 2e-5});
     }
     family.probes = {{.m = 77,
-                      .family_s = one_order ? 1.08e-5 : 1.01e-5,
+                      .family_s = one_order ? 1.08e-5 : 0.99e-5,
                       .best_s = 1e-5,
                       .baseline_first_s = 1.05e-5,
                       .baseline_best_s = 1.05e-5,

@@ -160,17 +160,18 @@ std::string family_table(const CallableHeader& content) {
   for (std::size_t i = 0; i < content.families.size(); ++i) {
     const ExportedFamily& exported = content.families[i];
     const Family& family = exported.family;
+    // Below 0 is "not known" in the header. A family that is ahead of its probes' searches loses nothing.
     const auto loss = family.loss();
+    const double median = loss ? std::max(loss->median, 0.0) : -1, largest = loss ? std::max(loss->largest, 0.0) : -1;
     std::vector<std::string> own;
     for (const ExportedFamily::Interval& interval : exported.intervals)
       own.push_back(fmt::format("{{{}, {}, {}}}", interval.last_m, interval.variant,
                                 interval.spare ? static_cast<std::int64_t>(*interval.spare) : -1));
     intervals += fmt::format("inline constexpr Interval kIntervals{}[] = {{{}}};\n", i, fmt::join(own, ", "));
-    rows +=
-        fmt::format("    // {}\n    {{{}, {}, {}, {}, kIntervals{}, {}, {}, {:.4f}, {:.4f},\n     {}, {}}},\n",
-                    cpp_comment(family.title()), problem_row(family.problem), family.problem.beta != 0, family.first_m,
-                    exported.device_class, i, own.size(), family.probes.size(), loss ? loss->median : -1.0,
-                    loss ? loss->largest : -1.0, cpp_string(family.sum_order), cpp_string(exported.origin));
+    rows += fmt::format("    // {}\n    {{{}, {}, {}, {}, kIntervals{}, {}, {}, {:.4f}, {:.4f},\n     {}, {}}},\n",
+                        cpp_comment(family.title()), problem_row(family.problem), family.problem.beta != 0,
+                        family.first_m, exported.device_class, i, own.size(), family.probes.size(), median, largest,
+                        cpp_string(family.sum_order), cpp_string(exported.origin));
   }
   return fmt::format("{}inline constexpr Family kFamilies[] = {{\n{}}};\nconstexpr int kFamilyCount = {};\n", intervals,
                      rows.empty() ? "{}" : rows, content.families.size());
