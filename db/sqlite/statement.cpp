@@ -297,7 +297,25 @@ void append_json(std::string& out, const Value& value) {
   std::visit(append, value);
 }
 
+namespace {
+
+/// Whether the file's name leads to it no longer.
+bool has_moved(sqlite3* handle) {
+  const char* const name = sqlite3_db_filename(handle, "main");
+  int moved = 0;
+  return name != nullptr && *name != 0 &&
+         sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0;
+}
+
+}  // namespace
+
 Transaction::Transaction(const Database& database, TransactionKind kind) : database_(database) {
+  if (kind == TransactionKind::kWrite && has_moved(database_.handle()))
+    throw Error("database " + database_.origin() +
+                    " was removed or replaced while it was written to, and what is stored now would be lost. Replace "
+                    "a database only while nothing uses it, and remove the old one's log, " +
+                    database_.origin() + "-wal, with it",
+                0);
   execute(database_, kind == TransactionKind::kWrite ? "BEGIN IMMEDIATE" : "BEGIN");
   open_ = true;
   // The lock is held, so the file cannot change until the end.

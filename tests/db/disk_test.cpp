@@ -57,6 +57,18 @@ TEST(Locked, SaysThatAnotherProcessHoldsIt) {
   EXPECT_EQ(error.extended_code() & 0xff, kSqliteBusy);
 }
 
+TEST(ReplacedFile, IsNotWrittenToAnyMore) {
+  const ScratchFolder folder;
+  const TestSession sample;
+  auto database = Database::open(folder / "pgtune.db", OpenMode::kReadWriteCreate);
+  const auto session = sample.begin(database);
+  const auto refused = [&] { return error_of([&] { save_trial(database, session, good_trial("A=1")); }).what(); };
+  std::filesystem::rename(folder / "pgtune.db", folder / "old.db");
+  EXPECT_THAT(refused(), HasSubstr("removed or replaced"));
+  std::filesystem::copy_file(folder / "old.db", folder / "pgtune.db");
+  EXPECT_THAT(refused(), AllOf(HasSubstr("removed or replaced"), HasSubstr("only while nothing uses it")));
+}
+
 TEST(Transactions, RollBackUnlessCommitted) {
   auto database = Database::open_memory();
   {

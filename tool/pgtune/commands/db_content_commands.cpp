@@ -25,7 +25,7 @@ class MergeCommand final : public Command {
   std::string description() const override { return "Write the results of several databases into a new one"; }
   std::string examples() const override {
     return "pgtune db merge node1.db node2.db -o all.db\n"
-           "pgtune db merge all.db node3.db -o new.db && mv new.db all.db";
+           "pgtune db merge all.db node3.db -o new.db";
   }
 
   void add_options(CommandLine& app) override {
