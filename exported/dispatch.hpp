@@ -108,7 +108,8 @@ bool serve_by_own(const Query& query, const Device& device, const Facts& f, cons
         !query.is_same(e))
       continue;
     if (guessed && (policy.worst < Match::guess || loss > policy.largest_loss)) {
-      choice.why = "the guess for this problem is less certain than the policy allows";
+      choice.why = policy.worst < Match::guess ? "there is a guess for this problem, and the policy takes none"
+                                               : "the guess for this problem is less certain than the policy allows";
     } else if (!serves(e.variant, query.kind(), device, f, plan)) {
       choice.why = plan.why;
     } else {
@@ -128,7 +129,8 @@ bool serve_by_family(const Query& query, const Device& device, const Facts& f, c
   if (!query.family(device.device_class, policy.batch_invariant, own)) return false;
   const bool affordable = own.largest_loss >= 0 && own.largest_loss <= policy.largest_loss;
   if (!policy.batch_invariant && (policy.worst < Match::family || !affordable)) {
-    choice.why = "the family of this problem loses more than the policy allows";
+    choice.why = policy.worst < Match::family ? "there is a family for this problem, and the policy takes none"
+                                              : "the family of this problem loses more than the policy allows";
     return false;
   }
   const int either[] = {own.variant, own.spare};

@@ -57,6 +57,7 @@ class Gemm : public detail::Selected {
 
   /// Enqueues the product on the stream, and nothing on any other. May be captured in a graph: the pointers and scalars
   /// are then the graph's. Pointers may change from call to call, but must stay as aligned as they were selected for.
+  /// So may scalars, where select() had an alpha of 1 or a beta of 0 just as here: else it returns invalid_argument.
   Status run(const Operands& o, void* workspace, std::size_t bytes, CUstream stream) const noexcept {
     if (choice_.match == Match::none) return Status::not_supported;
     if (o.a == nullptr || o.b == nullptr || o.d == nullptr || (o.beta != 0 && o.c == nullptr) ||

@@ -50,7 +50,7 @@ inline int kind_of(const Problem& p) noexcept {
 /// Borrows both; `problem` is complete().
 class GemmQuery {
  public:
-  static constexpr const char* nothing_tuned = "no problem of these types, layout and epilogue is tuned";
+  static constexpr const char* nothing_tuned = "nothing is tuned for such sizes, types, layout, epilogue and scalars";
 
   GemmQuery(const Problem& problem, const Operands& operands) noexcept
       : problem_(problem), operands_(operands), kind_(kind_of(problem)) {}
