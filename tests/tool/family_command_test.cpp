@@ -80,6 +80,15 @@ TEST_F(FamilyCommand, RangesComeFromFilesToo) {
   ASSERT_EQ(object.at("results").size(), 2U);
   EXPECT_EQ(object.at("results").at(1).at("family").at("problem").at("m"), 16);
   EXPECT_EQ(object.at("results").at(1).at("loss"), nullptr);
+
+  const Finished shown = pgtune({"show", "--shapes", path("shapes.txt")});
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("1..24x256x256"), HasSubstr("1..16x256x128")));
+  const Finished some = pgtune({"show", "--shape", "2..9x256x256", "--shape", "9x9x9"});
+  EXPECT_THAT(some.out, AllOf(HasSubstr("1..24x256x256"), Not(HasSubstr("1..16x256x128"))));
+  EXPECT_THAT(some.err, HasSubstr("1 of 2 shapes have no result, the first 9x9x9 f32 nn."));
+  const Finished report = pgtune({"report"});
+  EXPECT_EQ(report.exit_code, 0);
+  EXPECT_THAT(report.err, HasSubstr("Not in it: 2 ranges of M. 'pgtune show'"));
 }
 
 TEST_F(FamilyCommand, AListHasRangesAndShapesWhichShareATotal) {
@@ -162,7 +171,7 @@ TEST_F(FamilyCommand, ShapesGetWhatRangesLeaveOfATotalByTheClock) {
 TEST_F(FamilyCommand, SaysWhatARangeCannotDo) {
   const std::string range = "1..8x64x64", tiny = path("tiny.json");
   for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
-           {{"bench", "--shape", range}, "'1..8x64x64' is a range of M, which 'pgtune search' alone takes"},
+           {{"bench", "--shape", range}, "'1..8x64x64' is a range of M, which this command does not take"},
            {{"search", "--template", tiny, "--shape", range, "--layout", "tn"}, "Give their pitch with --lda"},
            {{"search", "--template", tiny, "--shape", "8x64x64", "--probes", "3"}, "--probes is for a range of M"},
            {{"search", "--template", tiny, "--shape", "8x64x64", "--batch-invariant"},

@@ -160,7 +160,7 @@ class GuessCommand final : public Command {
   }
 
   ExitCode run(Context& context) override {
-    const std::vector<Problem> problems = problems_.problems();
+    const std::vector<Problem> problems = problems_.sampled_problems();
     const DeviceInfo device = device_or_architecture(context, device_);
     OwnTemplates templates;  // of each problem
     for (const Problem& problem : problems)

@@ -82,6 +82,11 @@ class ReportCommand final : public Command {
     if (!boards_ && !power_) results = one_a_problem(std::move(results));
     if (!against_.empty() && !results.empty()) return compare(context, results);
     print_results(context, results);
+    if (const std::size_t ranges = filter_.load_families(context).size(); ranges > 0) {
+      context.terminal().note(fmt::format("Not in it: {} of M. 'pgtune show' and 'pgtune report --html' have them.",
+                                          counted(static_cast<std::int64_t>(ranges), "range")));
+      return ExitCode::kDone;
+    }
     if (!results.empty()) return ExitCode::kDone;
     context.terminal().error(filter_.nothing_found(context));
     return ExitCode::kNothingValid;

@@ -23,6 +23,12 @@
 namespace pgtune::tool {
 namespace {
 
+/// No shapes admit all.
+bool is_wanted(const std::vector<RequestedShape>& shapes, const Problem& problem) {
+  return shapes.empty() || std::any_of(shapes.begin(), shapes.end(),
+                                       [&](const RequestedShape& shape) { return shape.includes(problem); });
+}
+
 /// Templates that are not built in have no known version here.
 void compare_versions(std::vector<StoredResult>& results, const Catalogue& catalogue) {
   std::map<std::string, std::string> built;
@@ -86,8 +92,21 @@ void ResultFilter::add_to(CommandLine& app) {
       .one_of({"gpu", "recorded"});
 }
 
-std::vector<StoredResult> ResultFilter::load(const Context& context) const {
-  return load(context, open_database(context), false);
+std::vector<StoredResult> ResultFilter::load(Context& context) const {
+  std::vector<StoredResult> results = load(context, open_database(context), false);
+  std::vector<RequestedShape> missing = wanted();
+  const auto families = missing.empty() ? std::vector<db::FamilyRow>() : load_families(context);
+  const std::size_t all = missing.size();
+  std::erase_if(missing, [&](const RequestedShape& shape) {
+    return std::any_of(results.begin(), results.end(),
+                       [&](const StoredResult& result) { return shape.includes(result.problem); }) ||
+           std::any_of(families.begin(), families.end(),
+                       [&](const db::FamilyRow& row) { return shape.meets(row.family); });
+  });
+  if (!missing.empty() && missing.size() < all)
+    context.terminal().note(fmt::format("{} of {} shapes have no result, the first {}.", missing.size(), all,
+                                        missing.front().problem.title()));
+  return results;
 }
 
 std::vector<StoredResult> ResultFilter::load_boards(const Context& context,
@@ -123,10 +142,7 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, const db::D
                                                                  .name
                                                            : template_;
   if (!source_.empty()) filter.recorded = source_ == "recorded";
-  std::vector<std::string> keys;
-  if (problems_.any_shape()) {
-    for (const Problem& problem : problems_.problems()) keys.push_back(problem.key());
-  }
+  const std::vector<RequestedShape> shapes = wanted();
   const LoadedOperation* const operation = problems_.operation();
   filter.each_board = boards;
   std::vector<db::BestRow> rows = db::list_best(database, filter);
@@ -136,9 +152,9 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, const db::D
   }
   std::vector<StoredResult> results;
   for (db::BestRow& row : rows) {
-    if (!keys.empty() && std::find(keys.begin(), keys.end(), row.problem_key) == keys.end()) continue;
     if (problems && !problems->contains(row.problem_key)) continue;
     StoredResult result = read_result(std::move(row), database.origin());
+    if (!is_wanted(shapes, result.problem)) continue;
     if (operation != nullptr && result.problem.operation_name() != operation->definition.name) continue;
     if (!device_.empty() && result.row.device_uuid != device_ &&
         device_class(result.device).text().find(device_) == std::string::npos)
@@ -160,13 +176,13 @@ std::vector<db::FamilyRow> ResultFilter::load_families(const Context& context) c
   db::FamilyFilter filter;
   if (!source_.empty()) filter.recorded = source_ == "recorded";
   std::vector<db::FamilyRow> families = db::list_families(open_database(context), filter);
-  const std::vector<Problem> wanted = problems_.any_shape() ? problems_.problems() : std::vector<Problem>();
+  const std::vector<RequestedShape> shapes = wanted();
   std::erase_if(families, [&](const db::FamilyRow& row) {
     const bool elsewhere =
         !device_.empty() && row.device_uuid != device_ && row.device_class.find(device_) == std::string::npos;
-    return elsewhere || (!wanted.empty() && std::none_of(wanted.begin(), wanted.end(), [&](const Problem& problem) {
-             return row.family.covers(problem);
-           }));
+    return elsewhere ||
+           (!shapes.empty() && std::none_of(shapes.begin(), shapes.end(),
+                                            [&](const RequestedShape& shape) { return shape.meets(row.family); }));
   });
   return families;
 }
@@ -175,8 +191,11 @@ bool ResultFilter::admits(const Problem& problem, const DeviceInfo& device) cons
   require_shape_for_options();
   if (!device_.empty() && device.uuid != device_ && device_class(device).text().find(device_) == std::string::npos)
     return false;
-  const std::vector<Problem> wanted = problems_.any_shape() ? problems_.problems() : std::vector<Problem>{problem};
-  return std::find(wanted.begin(), wanted.end(), problem) != wanted.end();
+  return is_wanted(wanted(), problem);
+}
+
+std::vector<RequestedShape> ResultFilter::wanted() const {
+  return problems_.any_shape() ? problems_.requested() : std::vector<RequestedShape>();
 }
 
 std::string ResultFilter::database_option() const { return database_option_text(database_); }

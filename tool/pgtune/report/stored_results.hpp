@@ -39,9 +39,9 @@ class ResultFilter {
   /// --db, --shape and the other options of a problem, --on, --template, --source.
   void add_to(CommandLine& app);
 
-  /// The matching results, ordered by problem size. Throws CommandError (usage) for a bad filter, and the errors of
-  /// read_result().
-  [[nodiscard]] std::vector<StoredResult> load(const Context& context) const;
+  /// The matching results, ordered by problem size, with a note of given shapes that have none. Throws CommandError
+  /// (usage) for a bad filter, and the errors of read_result().
+  [[nodiscard]] std::vector<StoredResult> load(Context& context) const;
 
   /// The same for every board instead of every class, and for benches too: for board_groups(). Only for the problems
   /// with these keys, if given.
@@ -51,7 +51,7 @@ class ResultFilter {
   /// The matching results in another database than load()'s, which is opened read-only.
   [[nodiscard]] std::vector<StoredResult> load_from(const Context& context, const std::string& path) const;
 
-  /// Families that cover one of the problems, or of all without a shape; newest first. None where --template or another
+  /// Families that serve one of the problems, or all without a shape; newest first. None where --template or another
   /// operation is given.
   [[nodiscard]] std::vector<db::FamilyRow> load_families(const Context& context) const;
 
@@ -83,6 +83,8 @@ class ResultFilter {
  private:
   /// Throws CommandError (usage) if an option describes a shape and none is given.
   void require_shape_for_options() const;
+  /// The given shapes; none: all.
+  [[nodiscard]] std::vector<RequestedShape> wanted() const;
   [[nodiscard]] std::vector<StoredResult> load(
       const Context& context, const db::Database& database, bool boards,
       const std::optional<std::set<std::string>>& problems = std::nullopt) const;

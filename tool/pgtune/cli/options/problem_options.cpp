@@ -33,12 +33,33 @@ std::vector<Problem> without_ranges(const std::vector<RequestedShape>& shapes) {
   for (const RequestedShape& shape : shapes) {
     if (shape.first_m)
       throw CommandError(ErrorKind::kUsage,
-                         fmt::format("{}'{}..{}' is a range of M, which 'pgtune search' alone takes. "
-                                     "Give one M.",
+                         fmt::format("{}'{}..{}' is a range of M, which this command does not take. Give one M.",
                                      shape.place, *shape.first_m, shape.problem.shape()));
     problems.push_back(shape.problem);
   }
   return problems;
+}
+
+/// Of a range its ends and the powers of two between.
+std::vector<Problem> sampled(const std::vector<RequestedShape>& shapes) {
+  std::vector<Problem> problems;
+  for (const RequestedShape& shape : shapes) {
+    Problem problem = shape.problem;
+    for (auto m = static_cast<std::uint64_t>(shape.first_m.value_or(problem.m));
+         m < static_cast<std::uint64_t>(shape.problem.m); m = 2 * std::bit_floor(m)) {
+      problem.m = static_cast<std::int64_t>(m);
+      append_once(problems, problem);
+    }
+    append_once(problems, shape.problem);
+  }
+  return problems;
+}
+
+Family family_of(const RequestedShape& shape) {
+  Family range;
+  range.problem = shape.problem;
+  range.first_m = shape.first_m.value_or(shape.problem.m);
+  return range;
 }
 
 /// Dtypes with results usually of another type, which may be float32.
@@ -53,6 +74,16 @@ std::vector<std::string_view> dtypes_with_float32_choice() {
 }
 
 }  // namespace
+
+bool RequestedShape::includes(const Problem& other) const {
+  return first_m ? family_of(*this).covers(other) : problem == other;
+}
+
+bool RequestedShape::meets(const Family& family) const {
+  const Family range = family_of(*this);
+  const std::int64_t m = std::max(range.first_m, family.first_m);
+  return m <= range.last_m() && family.covers(range.at(m));
+}
 
 void ProblemOptions::add_to(CommandLine& app) {
   add_product_to(app);
@@ -174,17 +205,7 @@ Problem ProblemOptions::complete(const ListedShape& listed) const {
 }
 
 std::vector<Problem> ProblemOptions::problems_of_file(const std::string& file) const {
-  std::vector<Problem> problems;
-  for (const RequestedShape& shape : shapes_of_file(file)) {
-    Problem problem = shape.problem;
-    for (auto m = static_cast<std::uint64_t>(shape.first_m.value_or(problem.m));
-         m < static_cast<std::uint64_t>(shape.problem.m); m = 2 * std::bit_floor(m)) {
-      problem.m = static_cast<std::int64_t>(m);
-      append_once(problems, problem);
-    }
-    append_once(problems, shape.problem);
-  }
-  return problems;
+  return sampled(shapes_of_file(file));
 }
 
 std::vector<RequestedShape> ProblemOptions::shapes_of_file(const std::string& file) const {
@@ -207,6 +228,8 @@ std::vector<RequestedShape> ProblemOptions::shapes_of_file(const std::string& fi
 }
 
 std::vector<Problem> ProblemOptions::problems() const { return without_ranges(requested()); }
+
+std::vector<Problem> ProblemOptions::sampled_problems() const { return sampled(requested()); }
 
 std::vector<RequestedShape> ProblemOptions::requested() const {
   std::vector<RequestedShape> shapes;

@@ -12,6 +12,7 @@
 #include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/command_line.hpp"
 #include "tool/pgtune/cli/options/shape_list.hpp"
+#include "tuner/model/family.hpp"
 #include "tuner/model/problem.hpp"
 
 namespace pgtune::tool {
@@ -22,6 +23,11 @@ struct RequestedShape {
   std::optional<std::int64_t> first_m = {};
   std::optional<double> weight = {};  ///< of a line that has one: its share of the list's time, of equal lines the sum
   std::string place = {};             ///< the file and line that it stands in, as messages begin; of an option empty
+
+  /// Whether it is the problem, or a range of M that has it.
+  [[nodiscard]] bool includes(const Problem& other) const;
+  /// Whether the family serves it, or some M of it.
+  [[nodiscard]] bool meets(const Family& family) const;
 };
 
 class ProblemOptions {
@@ -46,10 +52,12 @@ class ProblemOptions {
   [[nodiscard]] std::vector<Problem> problems() const;
   /// The same, of which some may be ranges of M, with the weights of --shapes.
   [[nodiscard]] std::vector<RequestedShape> requested() const;
-  /// The same, with `default_shape` if no shape is given; the other options apply to it.
+  /// The same; a range stands for its ends and the powers of two between.
+  [[nodiscard]] std::vector<Problem> sampled_problems() const;
+  /// The same as problems(), with `default_shape` if no shape is given; the other options apply to it.
   [[nodiscard]] std::vector<Problem> problems(std::string_view default_shape) const;
   /// The problems of a file in the format of --shapes that another option names; options of a problem fill in what its
-  /// lines leave out. A range of M stands for its ends and the powers of two between. Throws the errors of problems().
+  /// lines leave out. Ranges as of sampled_problems(). Throws the errors of problems().
   [[nodiscard]] std::vector<Problem> problems_of_file(const std::string& file) const;
   /// A given option without effect because there is no shape, such as "--layout"; empty if there is none.
   [[nodiscard]] std::string option_without_shape() const;
