@@ -96,6 +96,8 @@ TEST_F(RecordingTest, AListsShapesAreAnsweredBesideItsRanges) {
   EXPECT_THAT(found.out, HasSubstr("1000x1000x1000 f32 nn on "));
   EXPECT_THAT(found.err, HasSubstr("1..64x512x512 f32 nn: a range of M needs a GPU"));
   EXPECT_THAT(pgtune({"show", "--shapes", path("mixed.txt")}).err,
+              HasSubstr("1 of 2 shapes have no result, the first 1..64x512x512 f32 nn."));
+  EXPECT_THAT(pgtune({"bench", "--shapes", path("mixed.txt")}).err,
               HasSubstr("mixed.txt:2: '1..64x512x512' is a range"));
 }
 

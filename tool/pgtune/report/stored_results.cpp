@@ -104,8 +104,8 @@ std::vector<StoredResult> ResultFilter::load(Context& context) const {
                        [&](const db::FamilyRow& row) { return shape.meets(row.family); });
   });
   if (!missing.empty() && missing.size() < all)
-    context.terminal().note(fmt::format("{} of {} shapes have no result, the first {}.", missing.size(), all,
-                                        missing.front().problem.title()));
+    context.terminal().note(
+        fmt::format("{} of {} shapes have no result, the first {}.", missing.size(), all, missing.front().title()));
   return results;
 }
 

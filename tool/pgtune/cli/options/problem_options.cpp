@@ -75,6 +75,10 @@ std::vector<std::string_view> dtypes_with_float32_choice() {
 
 }  // namespace
 
+std::string RequestedShape::title() const {
+  return (first_m ? fmt::format("{}..", *first_m) : std::string()) + problem.title();
+}
+
 bool RequestedShape::includes(const Problem& other) const {
   return first_m ? family_of(*this).covers(other) : problem == other;
 }

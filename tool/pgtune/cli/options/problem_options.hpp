@@ -24,6 +24,8 @@ struct RequestedShape {
   std::optional<double> weight = {};  ///< of a line that has one: its share of the list's time, of equal lines the sum
   std::string place = {};             ///< the file and line that it stands in, as messages begin; of an option empty
 
+  /// "1..8192x4096x4096 bf16 nt".
+  [[nodiscard]] std::string title() const;
   /// Whether it is the problem, or a range of M that has it.
   [[nodiscard]] bool includes(const Problem& other) const;
   /// Whether the family serves it, or some M of it.
