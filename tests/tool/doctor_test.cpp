@@ -122,6 +122,13 @@ TEST_F(DoctorTest, DatabaseThatIsThereAndItsJournal) {
   EXPECT_THAT(result.out, Not(HasSubstr("none yet")));
 }
 
+TEST_F(DoctorTest, ADatabaseInTheCurrentFolder) {
+  use_worker("echo '" + good_facts().dump() + "'");
+  const std::string here = std::filesystem::current_path().string();
+  EXPECT_THAT(pgtune({"doctor", "--db", "none.db"}).out,
+              AllOf(HasSubstr("(" + here + "/none.db)"), HasSubstr("local (" + here + ")")));
+}
+
 TEST_F(DoctorTest, AFolderThatCannotBeWrittenTo) {
   use_worker("echo '" + good_facts().dump() + "'");
   launch_.unprivileged = true;

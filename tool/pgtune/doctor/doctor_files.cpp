@@ -91,7 +91,8 @@ Check space_check(const fs::path& database_folder, const fs::path& cache_folder)
 
 }  // namespace
 
-std::vector<Check> file_checks(const Paths& paths, const fs::path& database) {
+std::vector<Check> file_checks(const Paths& paths, const fs::path& given_database) {
+  const fs::path database = fs::absolute(given_database);
   const fs::path folder = existing_folder(database.parent_path());
   std::vector<Check> checks{configuration_check(paths)};
   for (Check& check : database_checks(database)) checks.push_back(std::move(check));
