@@ -89,7 +89,7 @@ std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32) 
 
 std::vector<std::string> unseen_report(const RecordedGemms& recorded) {
   std::vector<std::string> lines;
-  if (recorded.gemms.empty()) lines.emplace_back("No call reached cuBLAS.");
+  if (recorded.gemms.empty()) lines.emplace_back("No call reached cuBLAS, or it refused them all.");
   std::set<std::string> libraries = recorded.uncalled;
   if (libraries.erase("libcuda.so.1") > 0)
     lines.emplace_back(

@@ -34,7 +34,9 @@ class Recorded {
   Recorded(const Recorded&) = delete;
   Recorded& operator=(const Recorded&) = delete;
   ~Recorded() {
-    end_sample(sample_, stream_);
+    end_sample(sample_, stream_, status_ == kSuccess);
+    // What cuBLAS refuses is no call to be tuned. Serving has counted it by its reason.
+    if (slot_ != nullptr && (status_ == kSuccess || serving())) count();
     finish(check_, status_);
     --depth;
   }
@@ -49,6 +51,15 @@ class Recorded {
     return ++depth == 1 && recording();
   }
 
+  void count() {
+    if (!captured_) {
+      add(slot_->calls, std::uint64_t{1});
+    } else {
+      add(slot_->captured_calls, std::uint64_t{1});
+      add_to_graph(capture_, *slot_);
+    }
+  }
+
   void record(Key& key, Given given) {
     const int device = serving() ? current_device() : 0;
     given.has_context = device >= 0;
@@ -56,13 +67,10 @@ class Recorded {
     Slot* const slot = slot_of(key);
     if (slot == nullptr) return;
     stream_ = given.stream;
-    Capture capture;
-    given.captured = is_capturing(stream_, capture);
-    if (given.captured) {
-      add(slot->captured_calls, std::uint64_t{1});
-      add_to_graph(capture, *slot);
-    } else {
-      const std::uint64_t number = add(slot->calls, std::uint64_t{1});
+    slot_ = slot;
+    given.captured = captured_ = is_capturing(stream_, capture_);
+    if (!captured_) {
+      const std::uint64_t number = __atomic_load_n(&slot->calls, __ATOMIC_RELAXED) + 1;
       constexpr std::uint64_t kCallsBetweenCollections = 8;
       if (number % kCallsBetweenCollections == 0) collect_samples();
       const bool power_of_two = (number & (number - 1)) == 0;
@@ -73,8 +81,10 @@ class Recorded {
 
   Check check_;
   int sample_ = -1, status_ = kSuccess;
-  bool answered_ = false;
+  bool answered_ = false, captured_ = false;
   Stream stream_ = nullptr;
+  Slot* slot_ = nullptr;  ///< null: not recorded
+  Capture capture_;
 };
 
 }  // namespace

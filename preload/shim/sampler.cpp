@@ -81,11 +81,11 @@ int begin_sample(Slot& slot, Stream stream) {
   return -1;
 }
 
-void end_sample(int number, Stream stream) {
+void end_sample(int number, Stream stream, bool launched) {
   if (number < 0) return;
   EventPair& sample = samples[number];
   const RelaxedCapture relaxed;
-  if (record(sample.end, stream) != 0) return free_sample(sample);
+  if (!launched || record(sample.end, stream) != 0) return free_sample(sample);
   add(pending, 1);
   __atomic_store_n(&sample.state, int{kPending}, __ATOMIC_RELEASE);
 }

@@ -8,9 +8,9 @@
 
 namespace pgtune::preload {
 
-/// Between the two a call is launched. begin_sample() returns what end_sample() takes; negative: none.
+/// Between the two a call is launched, or refused. begin_sample() returns what end_sample() takes; negative: none.
 int begin_sample(Slot& slot, Stream stream);
-void end_sample(int sample, Stream stream);
+void end_sample(int sample, Stream stream, bool launched);
 
 /// Stores what the GPU has finished. Called now and then, and at the end of the process.
 void collect_samples();

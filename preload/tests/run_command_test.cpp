@@ -115,6 +115,12 @@ TEST(RunTrace, CountsCallsOfGraphsByTheirLaunches) {
   EXPECT_THAT(trace({fake("cublas_user13"), "times"}).finished.err, HasSubstr("no launch of these graphs was seen"));
 }
 
+TEST(RunTrace, LeavesCallsOutThatCublasRefuses) {
+  const std::string list = trace({fake("cublas_user13"), "refused"}).list;
+  EXPECT_THAT(list, AllOf(HasSubstr("# 2 calls in 1 process"), HasSubstr("8x32x128"),
+                          HasSubstr("1 call and 1 captured"), Not(HasSubstr("16x32x128"))));
+}
+
 TEST(RunTrace, NamesACuBlasThatIsLoadedAndNotCalled) {
   EXPECT_THAT(trace({fake("stub_user"), "sgemm"}).finished.err,
               HasSubstr("Not seen: libcublas.so.13, libcublasLt.so.13"));

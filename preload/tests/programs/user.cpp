@@ -32,9 +32,9 @@ void sgemm(void* handle, int times) {
 }
 
 /// Column-major 32xROWS, for pgtune ROWSx32x128.
-void gemm_ex(void* handle, int rows) {
+void gemm_ex(void* handle, int rows, int algo = 99) {
   cublasGemmEx(handle, 1, 0, 32, rows, 128, &kOne, nullptr, kBf16, 128, nullptr, kBf16, 128, &kZero, nullptr, kBf16, 32,
-               kSum32, 99);
+               kSum32, algo);
 }
 
 struct LtCall {
@@ -128,6 +128,14 @@ int use_cublas(const char* what, const char* self) {
     sgemm(handle, 10);
     fake_capture(true);
     sgemm(handle, 2);
+    fake_capture(false);
+  }
+  if (how == "refused") {
+    for (const bool captured : {false, true}) {
+      fake_capture(captured);
+      for (const int algo : {99, -1, -1}) gemm_ex(handle, 8, algo);
+      gemm_ex(handle, 16, -1);
+    }
     fake_capture(false);
   }
   if (how == "graphs") {
