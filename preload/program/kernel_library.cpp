@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "db/queries/queries.hpp"
 #include "pgtune_preload_kernels.hpp"
@@ -70,6 +71,16 @@ std::string file_name(const CallableHeader& content) {
 }
 
 }  // namespace
+
+bool is_kernel_library(const std::filesystem::path& path) {
+  constexpr std::string_view kElf = "\177ELF";
+  constexpr std::size_t kType = 16;  // the low byte of e_type; 3: shared object
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  const std::string bytes = read_file(path).value_or("");
+  return bytes.starts_with(kElf) && bytes.size() > kType && bytes[kType] == 3 &&
+         bytes.find("pgtune_kernels_v1") != std::string::npos;
+}
 
 std::vector<std::pair<std::int64_t, std::int64_t>> faster_ranges(const Family& family) {
   constexpr std::int64_t kReach = 2;  // a probe tells of M within this factor

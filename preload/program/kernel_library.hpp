@@ -18,6 +18,9 @@ namespace pgtune::tool {
 /// content, into the cache. Throws CommandError (environment): no host compiler, and the errors of callable_export().
 [[nodiscard]] std::optional<std::filesystem::path> kernel_library(Context& context, const std::string& database);
 
+/// Whether the file is a shared object that names what the preload library looks up in it. Nothing is loaded.
+[[nodiscard]] bool is_kernel_library(const std::filesystem::path& path);
+
 /// First and last M of the parts of a family that are faster than cuBLASLt, as the probe nearest to an M was, which is
 /// within a factor of two.
 [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> faster_ranges(const Family& family);

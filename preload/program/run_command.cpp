@@ -190,8 +190,11 @@ class RunCommand final : public Command {
       out[preload::kKernelsVariable] = library->string();
     } else {
       out[preload::kKernelsVariable] = std::filesystem::absolute(kernels_).string();
-      if (!std::filesystem::is_regular_file(kernels_))
-        throw CommandError(ErrorKind::kUsage, fmt::format("'{}' is no file. Give a library of kernels.", kernels_));
+      if (!is_kernel_library(kernels_))
+        throw CommandError(
+            ErrorKind::kUsage,
+            fmt::format("'{}' is no library of kernels. Give one that an earlier 'pgtune run --serve' named.",
+                        kernels_));
     }
     return out;
   }

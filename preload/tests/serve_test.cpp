@@ -311,8 +311,10 @@ TEST_F(Serve, RefusesWrongOptions) {
   EXPECT_THAT(run(launch).err, HasSubstr("--workspace and --db go with --serve and --compare."));
   EXPECT_THAT(serve("gemm", plain_, {"--top", "banana"}).err, HasSubstr("--top goes with --trace."));
   EXPECT_THAT(serve("gemm", plain_, {"--rounds", "-7"}).err, HasSubstr("--rounds goes with --compare."));
-  launch.arguments = {"run", "--serve", "--kernels", "/no/library.so", "--", "true"};
-  EXPECT_EQ(run(launch).exit_code, 2);
+  for (const char* other : {"/no/library.so", "/", "/bin/ls", "/etc/passwd"}) {
+    launch.arguments = {"run", "--serve", "--kernels", other, "--", "true"};
+    EXPECT_EQ(run(launch).exit_code, 2) << other;
+  }
   launch.arguments = {"run", "--serve", "--db", (folder_->path() / "none.db").string(), "--", "true"};
   EXPECT_NE(run(launch).exit_code, 0);
 }
