@@ -23,8 +23,8 @@ double largest(const std::vector<double>& times_s) { return *std::max_element(ti
 std::string wall_text(const char* what, const std::vector<double>& times_s) {
   const bool in_ms = stats::median(times_s) < 1;
   const auto text = [&](double time_s) { return in_ms ? milliseconds_text(time_s) : fmt::format("{:.3f}", time_s); };
-  return fmt::format("{:<8} {} {} ({} to {}, {} runs)\n", what, text(stats::median(times_s)), in_ms ? "ms" : "s",
-                     text(least(times_s)), text(largest(times_s)), times_s.size());
+  return fmt::format("{:<8} {} {} ({} to {}, {})\n", what, text(stats::median(times_s)), in_ms ? "ms" : "s",
+                     text(least(times_s)), text(largest(times_s)), counted(times_s.size(), "run"));
 }
 
 /// One shape, with and without kernels.

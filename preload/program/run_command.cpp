@@ -96,28 +96,34 @@ class RunCommand final : public Command {
     if (rounds_option_.given() && !compare_) throw CommandError(ErrorKind::kUsage, "--rounds goes with --compare.");
     if (!kernels_.empty() && !database_.empty())
       throw CommandError(ErrorKind::kUsage, "kernels come from --kernels or from --db. Give one.");
+    if (process_environment(preload::kRunSwitch) == "off") {
+      context.terminal().note("PGTUNE_RUN=off: nothing is recorded or served. Unset it to use pgtune run.");
+      return static_cast<ExitCode>(value_or_throw(run_program(program_, {})));
+    }
     return serve_ ? serve(context) : compare_ ? compare(context) : trace(context);
   }
 
  private:
   ExitCode trace(Context& context) {
     const auto top = static_cast<std::size_t>(parse_count("--top", top_, 1));
-    require_output_file(trace_);
+    const bool to_output = trace_ == "-";
+    if (!to_output) require_output_file(trace_);
     const ScratchFolder ledgers = value_or_throw(ScratchFolder::make());
     const int exit_code = run_recorded(context, ledgers, {});
     const RecordedGemms recorded = read_ledgers(ledgers.path());
     const auto f32 = f32_.empty() ? std::nullopt : std::optional(value_or_throw(parse_dtype(f32_)));
     const TraceList list = trace_list(recorded, one_line(program_), top, tf32(), f32);
+    if (to_output) context.terminal().print(list.text);
     try {
-      write_output_file(trace_, list.text);
+      if (!to_output) write_output_file(trace_, list.text);
     } catch (const CommandError&) {
       context.terminal().print(list.text);  // the program ran for it
       throw;
     }
     if (list.calls > 0)
-      context.terminal().note(fmt::format("{}: {} shapes to search, {:.1f} % of the GPU time of {} calls.", trace_,
-                                          list.shapes, list.searched_share * 100,
-                                          count_text(static_cast<std::int64_t>(list.calls))));
+      context.terminal().note(fmt::format("{}: {} to search, {:.1f} % of the GPU time of {}.",
+                                          to_output ? "list" : trace_, counted(list.shapes, "shape"),
+                                          list.searched_share * 100, counted(list.calls, "call")));
     for (const std::string& line : unseen_report(recorded)) context.terminal().note(line);
     return static_cast<ExitCode>(exit_code);
   }
@@ -136,10 +142,10 @@ class RunCommand final : public Command {
     const ScratchFolder folder = value_or_throw(ScratchFolder::make()), traced = value_or_throw(ScratchFolder::make()),
                         served = value_or_throw(ScratchFolder::make());
     const auto with = serving(context, folder.path());
+    const std::string each = counted(static_cast<std::uint64_t>(rounds), "time");
     context.terminal().note(
-        fmt::format("The program runs {} times: once traced, then {} times without kernels and {} "
-                    "times with them.",
-                    2 * rounds + 1, rounds, rounds));
+        fmt::format("The program runs {} times: once traced, then {} without kernels and {} with them.", 2 * rounds + 1,
+                    each, each));
     int exit_code = run_recorded(context, traced, {});
     Compared compared;
     for (int i = 0; i < 2 * rounds && exit_code == 0; ++i) {

@@ -32,6 +32,10 @@ std::map<Refusal, std::uint64_t> refusals_of(const RecordedGemm& gemm, bool tf32
 
 }  // namespace
 
+std::string counted(std::uint64_t count, const char* what) {
+  return fmt::format("{} {}{}", count_text(static_cast<std::int64_t>(count)), what, count == 1 ? "" : "s");
+}
+
 bool any_wrong(const RecordedGemms& recorded) {
   return std::any_of(recorded.gemms.begin(), recorded.gemms.end(),
                      [](const RecordedGemm& gemm) { return gemm.wrong_calls > 0; });

@@ -108,7 +108,7 @@ std::string share_text(double share) { return fmt::format("{:.1f} %", share * 10
 std::string calls_text(const Line& line) {
   const auto count = [](std::uint64_t calls) { return count_text(static_cast<std::int64_t>(calls)); };
   std::string text = line.m.size() > 1 ? fmt::format("{} values of M, ", line.m.size()) : "";
-  text += count(line.calls) + (line.calls == 1 ? " call" : " calls");
+  text += counted(line.calls, "call");
   if (line.captured_calls > 0) text += fmt::format(" and {} captured", count(line.captured_calls));
   if (line.replayed_calls > 0) text += fmt::format(" that graphs ran {} times", count(line.replayed_calls));
   if (line.timed) text += fmt::format(", {:.3g} us each", line.time_s / line.runs * 1e6);
@@ -148,9 +148,8 @@ TraceList trace_list(const RecordedGemms& recorded, const std::string& program, 
   }
   list.text = fmt::format(
       "# GEMMs that '{}' asked of cuBLAS, from `pgtune run --trace`; shares are of their GPU time.\n"
-      "# {} calls in {} {}.\n",
-      program, count_text(static_cast<std::int64_t>(list.calls)), recorded.processes,
-      recorded.processes == 1 ? "process" : "processes");
+      "# {} in {} {}.\n",
+      program, counted(list.calls, "call"), recorded.processes, recorded.processes == 1 ? "process" : "processes");
   for (const std::string& line : unseen_report(recorded)) list.text += "# " + line + "\n";
   list.text += searched;
   if (left_out > 0) list.text += fmt::format("# {} more, {} together.\n", left_out, share_text(left_out_s / all_s));

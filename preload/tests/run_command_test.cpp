@@ -194,9 +194,23 @@ TEST(RunTrace, ReturnsTheProgramsExitCode) {
 }
 
 TEST(RunTrace, CanBeSwitchedOff) {
-  const Traced traced = trace({fake("cublas_user13"), "sgemm"}, {{"PGTUNE_RUN", "off"}});
-  EXPECT_EQ(traced.finished.out, "13 cublasSgemm_v2, none\n");
-  EXPECT_THAT(traced.list, Not(HasSubstr("32x64x16")));
+  const support::ScratchFolder folder;
+  const std::string list = (folder / "list").string();
+  ASSERT_TRUE(write_file_atomically(list, "kept"));
+  Launch launch;
+  launch.environment = {{"PATH", "/usr/bin:/bin"}, {"PGTUNE_RUN", "off"}};
+  launch.arguments = {"run", "--trace", list, "--", fake("cublas_user13"), "sgemm"};
+  const Finished finished = run(launch);
+  EXPECT_EQ(finished.out, "13 cublasSgemm_v2, none\n");
+  EXPECT_THAT(finished.err, HasSubstr("PGTUNE_RUN=off: nothing is recorded"));
+  EXPECT_EQ(read_file(list).value_or(""), "kept");
+}
+
+TEST(RunTrace, WritesItsListToStandardOutput) {
+  Launch launch;
+  launch.environment = {{"PATH", "/usr/bin:/bin"}};
+  launch.arguments = {"run", "--trace", "-", "--", fake("cublas_user13"), "sgemm"};
+  EXPECT_THAT(run(launch).out, AllOf(HasSubstr("13 cublasSgemm_v2, none\n# GEMMs"), HasSubstr("32x64x16 f32 nn")));
 }
 
 TEST(RunTrace, LoadsBeforeOtherPreloadedLibraries) {

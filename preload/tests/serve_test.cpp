@@ -291,6 +291,9 @@ TEST_F(Serve, IsComparedWithRunsWithout) {
               testing::AllOf(HasSubstr(", 2 runs)\nwith "), HasSubstr(plain_.shape()), HasSubstr(" pgtune\n"),
                              HasSubstr("Served 100.0 % of the GEMM time: 6 of 6 calls.\n")));
   EXPECT_EQ(serve("exit", plain_, {}, {}, "--compare").exit_code, 7);
+  const Finished once = serve("gemm", plain_, {"--rounds", "1"}, {}, "--compare");
+  EXPECT_THAT(once.err, HasSubstr("then 1 time without kernels and 1 time with them."));
+  EXPECT_THAT(once.out, HasSubstr(", 1 run)\nwith "));
 }
 
 TEST_F(Serve, RefusesWrongOptions) {
