@@ -47,6 +47,14 @@ TEST(Namespace, MacrosOfGnuDialectsAreRefused) {
   EXPECT_EQ(cpp_member("unix"), "unix_");
 }
 
+TEST(Namespace, NamesOfTheIncludedHeadersAreRefused) {
+  for (const char* bad : {"NULL", "a::EOF", "CUDA_VERSION", "a::INT64_MAX", "errno"})
+    EXPECT_THAT(why_no_namespace(bad), Optional(HasSubstr("is a macro"))) << bad;
+  for (const char* bad : {"main", "j1", "time::a"})
+    EXPECT_THAT(why_no_namespace(bad), Optional(HasSubstr("is a global function"))) << bad;
+  for (const char* good : {"a::main", "a::time", "GEMM"}) EXPECT_EQ(why_no_namespace(good), std::nullopt) << good;
+}
+
 TEST(GuardedWords, AreThoseThatOthersDefineAndShortCapitals) {
   EXPECT_THAT(guarded_words("Status f(int N, int BM, int min_, X1 y) { return Status::ok; } // max NAN LONG n"),
               testing::ElementsAre("BM", "N", "Status", "max"));
