@@ -20,9 +20,9 @@ struct GemmFacts : DeviceFacts {
 constexpr Int kLeastAlignment = 16;  ///< of every pointer: vector loads of kernels count on it
 
 inline Int columns_a(const Problem& p) noexcept { return p.layout == Layout::tn || p.layout == Layout::tt ? p.m : p.k; }
-inline Int rows_a(const Problem& p) noexcept { return p.m + p.k - columns_a(p); }
+inline Int rows_a(const Problem& p) noexcept { return p.layout == Layout::tn || p.layout == Layout::tt ? p.k : p.m; }
 inline Int columns_b(const Problem& p) noexcept { return p.layout == Layout::nt || p.layout == Layout::tt ? p.k : p.n; }
-inline Int rows_b(const Problem& p) noexcept { return p.k + p.n - columns_b(p); }
+inline Int rows_b(const Problem& p) noexcept { return p.layout == Layout::nt || p.layout == Layout::tt ? p.n : p.k; }
 
 inline Element out_of(const Problem& p) noexcept {
   return p.out == Element::usual ? kTypes[static_cast<int>(p.type)].out : p.out;
@@ -36,7 +36,8 @@ inline bool fits(bool& x, Int rows, Int leading, Int batch, Int bytes) noexcept 
 
 /// Integer sums are exact or refused: the sum of k products of 8 bits, scaled, and beta * C fit 32 bits.
 inline bool integers_fit(const Problem& p, const Operands& o) noexcept {
-  const double alpha = o.alpha < 0 ? -o.alpha : o.alpha, beta = o.beta < 0 ? -o.beta : o.beta;
+  const auto alpha = static_cast<double>(o.alpha < 0 ? -o.alpha : o.alpha);
+  const auto beta = static_cast<double>(o.beta < 0 ? -o.beta : o.beta);
   if (alpha > 2147483647.0 || beta > 2147483647.0) return false;
   if (alpha != static_cast<double>(static_cast<Int>(alpha)) || beta != static_cast<double>(static_cast<Int>(beta)))
     return false;

@@ -127,6 +127,7 @@ inline void products() {
            [](auto&p, auto&) { p.stride_a = kMost / 3; },
            [](auto&p, auto&) { p.stride_b = kMost / 3; },
            [](auto&p, auto&) { p.stride_c = kMost / 3; },
+           [](auto&p, auto&) { p.k = INT64_MAX; },
            [](auto&p, auto&) { p.m = p.n = Int{1} << 24, p.k = Int{1} << 15; }})
     CHECK(!is_one(change));
 
