@@ -150,10 +150,7 @@ class PipelineCommand final : public Command {
     }
     if (!budget_.empty()) options.budget.seconds = parse_budget(budget_, "--pipelines");
     if (!pipelines_.empty()) options.budget.trials = parse_count("--pipelines", pipelines_, 1);
-    options.rounds = parse_rounds(rounds_);
-    if (options.rounds < kLeastRounds)
-      throw CommandError(ErrorKind::kUsage, fmt::format("--rounds {} are too few for an interval. Give at least {}.",
-                                                        rounds_, kLeastRounds));
+    options.rounds = parse_rounds(rounds_, kLeastRounds);
     options.seed = static_cast<std::uint64_t>(parse_count("--seed", seed_, 0));
     task.kernels = parse_word<KernelChoice>("--kernels", kernels_).value_or(KernelChoice::kGuess);
     task.device = device_;

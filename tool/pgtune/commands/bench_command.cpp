@@ -19,6 +19,7 @@
 #include "tool/pgtune/report/bench_outcome.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/session/answer/answered.hpp"
+#include "tuner/session/rounds/round_plan.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -154,7 +155,7 @@ class BenchCommand final : public Command {
                    .selector = template_,
                    .templates = {},
                    .variants = variants_.empty() ? std::vector<std::string>{std::string(kBest)} : variants_,
-                   .rounds = parse_rounds(rounds_),
+                   .rounds = parse_rounds(rounds_, session::kMinimumRounds),
                    .counters = counters_};
     task.measuring.session.this_board = this_board_;
     for (const Problem& problem : task.problems)

@@ -128,9 +128,13 @@ std::int64_t parse_count(const std::string& option, const std::string& text, std
   return *value;
 }
 
-int parse_rounds(const std::string& text) {
+int parse_rounds(const std::string& text, int least) {
   constexpr std::int64_t kMost = 10'000;
-  return static_cast<int>(std::min(parse_count("--rounds", text, 1), kMost));
+  const auto rounds = static_cast<int>(std::min(parse_count("--rounds", text, 1), kMost));
+  if (rounds < least)
+    throw CommandError(ErrorKind::kUsage,
+                       fmt::format("--rounds {} are too few for an interval. Give at least {}.", text, least));
+  return rounds;
 }
 
 double parse_real(const std::string& option, const std::string& text) {

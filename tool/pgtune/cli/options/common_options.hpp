@@ -48,8 +48,8 @@ class GridOption {
 
 /// A whole number from `least` on. Throws CommandError (usage) naming the option.
 [[nodiscard]] std::int64_t parse_count(const std::string& option, const std::string& text, std::int64_t least);
-/// --rounds. Throws CommandError (usage).
-[[nodiscard]] int parse_rounds(const std::string& text);
+/// --rounds; `least`: those of which there is an interval. Throws CommandError (usage).
+[[nodiscard]] int parse_rounds(const std::string& text, int least = 1);
 /// A finite decimal number. Throws CommandError (usage) naming the option.
 [[nodiscard]] double parse_real(const std::string& option, const std::string& text);
 /// A positive time: "60s", "5m", "1h". Throws CommandError (usage) naming the option.
