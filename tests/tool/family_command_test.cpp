@@ -155,6 +155,16 @@ TEST_F(FamilyCommand, WhatIsStoredTakesNothingOfATotal) {
   EXPECT_THAT(pgtune(search, {"--total", "1s", "--force"}).err, HasSubstr("left out"));
 }
 
+TEST_F(FamilyCommand, ADryRunOfRangesAndShapesSaysOnceThatThereIsNoGpu) {
+  launch_.environment["PGTUNE_WORKER"] = path("no-worker");
+  write("shapes.txt", "1..24x256x256\n64x64x64\n");
+  const std::string err =
+      pgtune({"search", "--template", path("tiny.json"), "--shapes", path("shapes.txt"), "--dry-run"}).err;
+  const std::size_t first = err.find("No GPU here");
+  ASSERT_NE(first, std::string::npos) << err;
+  EXPECT_EQ(err.find("No GPU here", first + 1), std::string::npos) << err;
+}
+
 TEST_F(FamilyCommand, ShapesGetWhatRangesLeaveOfATotalByTheClock) {
   write("shapes.txt", "1..24x256x256\n64x64x64\n");
   const std::vector<std::string> search{"search",   "--template", path("tiny.json"), "--shapes", path("shapes.txt"),

@@ -181,7 +181,6 @@ std::vector<DeviceChoice> choose_devices_to_plan(Context& context, const std::st
     choice.description = fmt::format("a typical {} GPU", kPlanArchitecture);
     choice.no_gpu = devices.error().text();
   }
-  note_missing_gpu(context.terminal(), choices.front());
   return choices;
 }
 
@@ -220,6 +219,7 @@ void warn_of_easy_data(Terminal& terminal, const Conditions& conditions) {
 
 void announce(Terminal& terminal, const Announcement& announcement) {
   const Conditions& conditions = announcement.session.conditions;
+  note_missing_gpu(terminal, announcement.choice);
   terminal.note(announcement.clock_unknown
                     ? "clocks    to be locked; at which clock shows then, so nothing stored is counted"
                     : clocks_line(conditions));
