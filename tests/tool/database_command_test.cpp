@@ -84,6 +84,7 @@ TEST_F(DatabaseCommandTest, CheckOfADamagedFileSaysWhatIsWrong) {
   EXPECT_THAT(result.err, AllOf(HasSubstr("damaged.db is damaged"), HasSubstr("restore"), HasSubstr("search again"),
                                 Not(HasSubstr("db check"))));
   EXPECT_EQ(read("damaged.db"), before);
+  expect_80_columns(result.out);
 }
 
 TEST_F(DatabaseCommandTest, ACopyOfADamagedFileIsNotMade) {

@@ -203,9 +203,11 @@ TEST_F(HostileDatabase, ImpossibleNumbersAreFoundInEveryColumn) {
     }
     const Finished checked = survived({"db", "check"}, column.text());
     EXPECT_EQ(checked.exit_code, 4) << column.text();
+    std::string out = checked.out;
+    std::replace(out.begin(), out.end(), '\n', ' ');  // lines are wrapped
     // What a CHECK of the schema forbids is SQLite's to name.
-    EXPECT_THAT(checked.out, ::testing::AnyOf(HasSubstr("): " + column.name + ": impossible number"),
-                                              HasSubstr("CHECK constraint failed in " + column.table)))
+    EXPECT_THAT(out, ::testing::AnyOf(HasSubstr("): " + column.name + ": impossible number"),
+                                      HasSubstr("CHECK constraint failed in " + column.table)))
         << column.text();
   }
 }

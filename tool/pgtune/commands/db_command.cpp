@@ -87,7 +87,8 @@ class CheckCommand final : public Command {
   ExitCode run(Context& context) override {
     const db::Database database = context.open_database(database_, db::OpenMode::kReadOnlyAsIs);
     const std::vector<std::string> problems = db::damage(database, context.record_checks());
-    for (const std::string& problem : problems) context.terminal().print(fmt::format("{}\n", problem));
+    for (const std::string& problem : problems)  // which may quote any bytes of the file
+      print_wrapped(context.terminal(), harmless(problem), Style::kPlain);
     if (problems.empty()) {
       context.terminal().print(fmt::format("{}: sound\n", database.origin()));
       return ExitCode::kDone;
