@@ -121,6 +121,12 @@ The absolute path of that compiler, where PGTUNE_CXX is not set.
 .B PGTUNE_RUN
 With off, programs under pgtune run call the library unchanged.
 .TP
+.B CUDA_VISIBLE_DEVICES
+The GPUs that CUDA shows: pgtune uses no others.
+.TP
+.B NVIDIA_TF32_OVERRIDE
+With 0, pgtune run takes no call for tf32; with another value it serves none.
+.TP
 .B CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, VIRTUAL_ENV, CONDA_PREFIX
 Looked into for CUDA's libraries, in the order that pgtune doctor prints.
 .TP
