@@ -66,17 +66,6 @@ constexpr std::array<std::string_view, 12> kHeaderMacros{"BUFSIZ", "EOF",   "INF
                                                          "alloca", "errno", "offsetof", "stderr", "stdin", "stdout"};
 static_assert(std::is_sorted(kHeaderMacros.begin(), kHeaderMacros.end()));
 
-/// main, and functions of the C library in these headers: those that might be chosen. In the order of
-/// std::binary_search.
-constexpr std::array<std::string_view, 59> kGlobalFunctions{
-    "abort",  "abs",    "access",   "alarm", "clock",  "clone",  "close",  "cos",     "daemon", "div",
-    "dup",    "erf",    "exit",     "exp",   "floor",  "fork",   "free",   "gamma",   "index",  "j0",
-    "j1",     "jn",     "link",     "log",   "main",   "malloc", "nan",    "nice",    "pause",  "pipe",
-    "pow",    "printf", "profil",   "rand",  "random", "read",   "remove", "rename",  "rint",   "round",
-    "select", "sin",    "sleep",    "sqrt",  "stat",   "swab",   "sync",   "syscall", "system", "tan",
-    "time",   "trunc",  "truncate", "umask", "unlink", "write",  "y0",     "y1",      "yn"};
-static_assert(std::is_sorted(kGlobalFunctions.begin(), kGlobalFunctions.end()));
-
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
 /// Capitals with underscores are so many that all are: CUDA_VERSION, INT_MAX.
@@ -102,8 +91,6 @@ std::optional<std::string> why_no_part(std::string_view part, bool outermost) {
   if (everywhere || (outermost && (part[0] == '_' || is_kept_namespace(part))))
     return fmt::format("C++ reserves the name '{}'", part);
   if (is_header_macro(part)) return fmt::format("'{}' is a macro of the included headers, or may be one", part);
-  if (outermost && std::binary_search(kGlobalFunctions.begin(), kGlobalFunctions.end(), part))
-    return fmt::format("'{}' is a global function", part);
   // Inside it the header's own std::string_view would be looked for there.
   if (part == "std") return "the header needs what 'std' means elsewhere";
   return std::nullopt;
