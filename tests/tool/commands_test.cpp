@@ -60,7 +60,7 @@ TEST_F(ShowTest, JsonIsWhatTheSearchFound) {
 TEST_F(ShowTest, FiltersChoose) {
   EXPECT_EQ(results({"show", "--json", "--shape", "1000x512x64"}).at(0).at("problem").at("m"), 1000);
   EXPECT_EQ(results({"show", "--json", "--shape", "1000x512x64"}).size(), 1U);
-  EXPECT_EQ(results({"show", "--json", "--on", "Fake"}).size(), 2U);
+  EXPECT_EQ(results({"show", "--json", "--on", "fake"}).size(), 2U);
   EXPECT_EQ(results({"show", "--json", "--on", searched_.at("device").at("uuid")}).size(), 2U);
   EXPECT_EQ(results({"show", "--json", "--template", "tiny", "--source", "gpu"}).size(), 2U);
 }

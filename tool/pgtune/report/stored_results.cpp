@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "db/queries/records.hpp"
@@ -27,6 +29,14 @@ namespace {
 bool is_wanted(const std::vector<RequestedShape>& shapes, const Problem& problem) {
   return shapes.empty() || std::any_of(shapes.begin(), shapes.end(),
                                        [&](const RequestedShape& shape) { return shape.includes(problem); });
+}
+
+/// Whether --on `wanted` admits a device: all where it is empty. Case does not count.
+bool is_on(std::string_view wanted, const std::string& uuid, const std::string& device_class) {
+  const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  return wanted.empty() || uuid == wanted ||
+         std::search(device_class.begin(), device_class.end(), wanted.begin(), wanted.end(), same) !=
+             device_class.end();
 }
 
 /// Templates that are not built in have no known version here.
@@ -156,9 +166,7 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, const db::D
     StoredResult result = read_result(std::move(row), database.origin());
     if (!is_wanted(shapes, result.problem)) continue;
     if (operation != nullptr && result.problem.operation_name() != operation->definition.name) continue;
-    if (!device_.empty() && result.row.device_uuid != device_ &&
-        device_class(result.device).text().find(device_) == std::string::npos)
-      continue;
+    if (!is_on(device_, result.row.device_uuid, device_class(result.device).text())) continue;
     results.push_back(std::move(result));
   }
   compare_versions(results, context.catalogue());
@@ -178,8 +186,7 @@ std::vector<db::FamilyRow> ResultFilter::load_families(const Context& context) c
   std::vector<db::FamilyRow> families = db::list_families(open_database(context), filter);
   const std::vector<RequestedShape> shapes = wanted();
   std::erase_if(families, [&](const db::FamilyRow& row) {
-    const bool elsewhere =
-        !device_.empty() && row.device_uuid != device_ && row.device_class.find(device_) == std::string::npos;
+    const bool elsewhere = !is_on(device_, row.device_uuid, row.device_class);
     return elsewhere ||
            (!shapes.empty() && std::none_of(shapes.begin(), shapes.end(),
                                             [&](const RequestedShape& shape) { return shape.meets(row.family); }));
@@ -189,8 +196,7 @@ std::vector<db::FamilyRow> ResultFilter::load_families(const Context& context) c
 
 bool ResultFilter::admits(const Problem& problem, const DeviceInfo& device) const {
   require_shape_for_options();
-  if (!device_.empty() && device.uuid != device_ && device_class(device).text().find(device_) == std::string::npos)
-    return false;
+  if (!is_on(device_, device.uuid, device_class(device).text())) return false;
   return is_wanted(wanted(), problem);
 }
 
