@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "pipeline/plan/chunk_plan.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::pipeline {
 namespace {
@@ -27,8 +28,6 @@ constexpr EnumNames<Submission, 4> kSubmissions{{{Submission::kBlocking, "blocki
                                                  {Submission::kLoop, "loop"},
                                                  {Submission::kGraph, "graph"},
                                                  {Submission::kBatched, "batched"}}};
-
-std::string counted(int count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
 std::string streams_text(const Candidate& candidate) {
   switch (candidate.use) {

@@ -29,6 +29,7 @@
 #include "tool/pgtune/measuring/gpu_lock.hpp"
 #include "tool/pgtune/measuring/signals.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -50,7 +51,7 @@ std::string work_text(const session::PipelineProgress& progress) {
     case Phase::kKernels:
       return "measuring kernels alone";
     case Phase::kSearch:
-      return fmt::format("{} pipeline{} tried{}", progress.done, progress.done == 1 ? "" : "s", best);
+      return counted(progress.done, "pipeline") + " tried" + best;
     case Phase::kRounds:
       break;
   }

@@ -142,7 +142,7 @@ class RunCommand final : public Command {
     const ScratchFolder folder = value_or_throw(ScratchFolder::make()), traced = value_or_throw(ScratchFolder::make()),
                         served = value_or_throw(ScratchFolder::make());
     const auto with = serving(context, folder.path());
-    const std::string each = counted(static_cast<std::uint64_t>(rounds), "time");
+    const std::string each = counted(rounds, "time");
     context.terminal().note(
         fmt::format("The program runs {} times: once traced, then {} without kernels and {} with them.", 2 * rounds + 1,
                     each, each));

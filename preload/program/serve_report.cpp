@@ -32,10 +32,6 @@ std::map<Refusal, std::uint64_t> refusals_of(const RecordedGemm& gemm, bool tf32
 
 }  // namespace
 
-std::string counted(std::uint64_t count, const char* what) {
-  return fmt::format("{} {}{}", count_text(static_cast<std::int64_t>(count)), what, count == 1 ? "" : "s");
-}
-
 bool any_wrong(const RecordedGemms& recorded) {
   return std::any_of(recorded.gemms.begin(), recorded.gemms.end(),
                      [](const RecordedGemm& gemm) { return gemm.wrong_calls > 0; });
@@ -85,7 +81,7 @@ std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32) 
     wrong += gemm.wrong_calls;
   }
   if (checked > 0)
-    lines.push_back(fmt::format("Checked {} calls of {} problems: {}.", count(checked), count(keys),
+    lines.push_back(fmt::format("Checked {} of {}: {}.", counted(checked, "call"), counted(keys, "problem"),
                                 wrong == 0 ? "all agree with cuBLAS" : fmt::format("{} are wrong", count(wrong))));
   for (std::string& line : unseen_report(recorded)) lines.push_back(std::move(line));
   return lines;

@@ -2,7 +2,6 @@
 // How much of a program's GEMM time was served, and why the rest was not.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,8 +9,6 @@
 
 namespace pgtune::tool {
 
-/// "1 call", "16,000 calls".
-[[nodiscard]] std::string counted(std::uint64_t count, const char* what);
 /// Whether a check found a wrong result.
 [[nodiscard]] bool any_wrong(const RecordedGemms& recorded);
 /// Lines for people. `tf32`: see preload::arithmetic_of().

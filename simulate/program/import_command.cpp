@@ -10,6 +10,7 @@
 #include "simulate/program/room.hpp"
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -57,9 +58,9 @@ class ImportCommand final : public Command {
   static std::string said(const ForeignTable& table) {
     std::size_t failed = 0;
     for (const ForeignTable::Row& row : table.rows) failed += row.outcome.kind != OutcomeKind::kOk;
-    return fmt::format("{} on {}: {} configurations of {} parameters, {} of them failed, {} constraint{}", table.kernel,
-                       table.device, table.rows.size(), table.parameters.size(), failed, table.constraints.size(),
-                       table.constraints.size() == 1 ? "" : "s");
+    return fmt::format("{} on {}: {} configurations of {} parameters, {} of them failed, {}", table.kernel,
+                       table.device, table.rows.size(), table.parameters.size(), failed,
+                       counted(table.constraints.size(), "constraint"));
   }
 
   std::array<std::pair<ForeignFormat, std::optional<CommandLine>>, 2> lines_{

@@ -14,6 +14,7 @@
 #include "tool/pgtune/cli/terminal/result_document.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tuner/model/json.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -132,17 +133,17 @@ std::size_t untaught(const Simulation& simulation) {
 }
 
 /// "3 tables", "1 to 3 tables"
-std::string counted(std::pair<std::size_t, std::size_t> range, const char* what) {
+std::string counted_range(std::pair<std::size_t, std::size_t> range, const char* what) {
   const std::string least = range.first == range.second ? "" : fmt::format("{} to ", range.first);
-  return fmt::format("{}{} {}{}", least, range.second, what, range.second == 1 ? "" : "s");
+  return least + counted(range.second, what);
 }
 
 /// Describes the model's training data under --leave-out; empty without it.
 std::string lessons_text(const Simulation& simulation) {
   if (simulation.left_out.empty()) return {};
   std::string text = fmt::format("model was taught by {} of {}, none of the same {}",
-                                 counted(range_of(simulation, &Lesson::tables), "table"),
-                                 counted(range_of(simulation, &Lesson::devices), "device"), simulation.left_out);
+                                 counted_range(range_of(simulation, &Lesson::tables), "table"),
+                                 counted_range(range_of(simulation, &Lesson::devices), "device"), simulation.left_out);
   if (const std::size_t none = untaught(simulation); none > 0)
     text += fmt::format("; on {} of the {} tables by nothing", none, simulation.lessons.size());
   return "\n" + text_lines(text + '.');

@@ -16,6 +16,7 @@
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/output_file.hpp"
 #include "tool/pgtune/recording/recordings.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -102,8 +103,8 @@ class TableExport final : public Command {
       context.terminal().error(nothing_matches(titles));
       return ExitCode::kNothingValid;
     }
-    context.terminal().note(fmt::format("wrote {} file{} with {} configurations into {}", taken.size(),
-                                        taken.size() == 1 ? "" : "s", rows, folder_));
+    context.terminal().note(
+        fmt::format("wrote {} with {} configurations into {}", counted(taken.size(), "file"), rows, folder_));
     return ExitCode::kDone;
   }
 

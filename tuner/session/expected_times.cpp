@@ -13,6 +13,7 @@
 
 #include "tuner/model/device_class.hpp"
 #include "tuner/space/features.hpp"
+#include "tuner/util/count_text.hpp"
 #include "tuner/util/host_limits.hpp"
 #include "tuner/util/parallel.hpp"
 
@@ -101,8 +102,7 @@ Result<search::Expectation> expected_times(const search::Predictor& predictor, c
 
 std::string expectation_note(const search::Predictor& predictor, const space::TemplateSet& templates,
                              const DeviceInfo& device) {
-  std::string note =
-      fmt::format("the model was trained on {} shape{}", predictor.problems(), predictor.problems() == 1 ? "" : "s");
+  std::string note = "the model was trained on " + counted(predictor.problems(), "shape");
   const std::vector<std::string> strange = unseen(predictor, templates);
   const bool elsewhere = !has_seen(predictor, device);
   if (elsewhere) note += fmt::format(", none of them measured on {}", device_class(device).hardware());

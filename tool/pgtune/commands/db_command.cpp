@@ -204,8 +204,4 @@ void require_new_file(const std::string& output) {
     throw CommandError(ErrorKind::kUsage, fmt::format("{} exists already; give a new file name", output));
 }
 
-std::string counted(std::int64_t count, const std::string& noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 }  // namespace pgtune::tool

@@ -19,7 +19,4 @@ void add_output_option(CommandLine& app, std::string& output);
 /// Throws CommandError (usage) if the file of --output exists.
 void require_new_file(const std::string& output);
 
-/// "1 session", "2 sessions".
-[[nodiscard]] std::string counted(std::int64_t count, const std::string& noun);
-
 }  // namespace pgtune::tool

@@ -13,6 +13,7 @@
 #include "tool/pgtune/cli/options/common_options.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/commands/db_commands.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -50,7 +51,7 @@ class MergeCommand final : public Command {
           "{}\n", json({{"output", output_}, {"sessions", report.sessions}, {"inputs", std::move(inputs)}}).dump(2)));
     const std::int64_t repeated = held - report.sessions;
     context.terminal().note(fmt::format("wrote {}: {} from {}{}", output_, counted(report.sessions, "session"),
-                                        counted(static_cast<std::int64_t>(report.inputs.size()), "file"),
+                                        counted(report.inputs.size(), "file"),
                                         repeated > 0 ? fmt::format("; {} left out", counted(repeated, "repeat")) : ""));
     return ExitCode::kDone;
   }
@@ -160,7 +161,7 @@ class PruneCommand final : public Command {
     Terminal& terminal = context.terminal();
     terminal.print(json_ ? json_text(pruned) : list_text(pruned, text_width(terminal)));
     context.terminal().note(fmt::format("{} {}{}", dry_run_ ? "would drop" : "dropped",
-                                        counted(static_cast<std::int64_t>(pruned.size()), "session"),
+                                        counted(pruned.size(), "session"),
                                         dry_run_ || pruned.empty() ? "" : "; pgtune db vacuum gives their space back"));
     return ExitCode::kDone;
   }

@@ -26,6 +26,7 @@
 #include "tool/pgtune/report/room_report.hpp"
 #include "tool/pgtune/report/speed_report.hpp"
 #include "tool/pgtune/report/stored_results.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -84,7 +85,7 @@ class ReportCommand final : public Command {
     print_results(context, results);
     if (const std::size_t ranges = filter_.load_families(context).size(); ranges > 0) {
       context.terminal().note(fmt::format("Not in it: {} of M. 'pgtune show' and 'pgtune report --html' have them.",
-                                          counted(static_cast<std::int64_t>(ranges), "range")));
+                                          counted(ranges, "range")));
       return ExitCode::kDone;
     }
     if (!results.empty()) return ExitCode::kDone;
@@ -186,7 +187,7 @@ class ReportCommand final : public Command {
     write_output_file(html_, page);
     std::vector<std::string> held;
     const auto add = [&](std::size_t count, const std::string& noun) {
-      if (count > 0) held.push_back(fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"));
+      if (count > 0) held.push_back(counted(count, noun));
     };
     add(results.size(), "problem");
     if (!families.empty())

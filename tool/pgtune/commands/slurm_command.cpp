@@ -20,6 +20,7 @@
 #include "tool/pgtune/cluster/slurm_script.hpp"
 #include "tool/pgtune/commands/search_options.hpp"
 #include "tuner/session/expected_search.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -193,9 +194,8 @@ class SlurmCommand final : public Command {
     std::size_t problems = 0;
     for (const SlurmTask& task : job.tasks) problems += task.problems.size();
     const double longest = longest_s(job.tasks);
-    terminal.note(fmt::format("{} problem{} in {} task{}, the longest expected to take about {} on an H200", problems,
-                              problems == 1 ? "" : "s", job.tasks.size(), job.tasks.size() == 1 ? "" : "s",
-                              duration_text(longest)));
+    terminal.note(fmt::format("{} in {}, the longest expected to take about {} on an H200",
+                              counted(problems, "problem"), counted(job.tasks.size(), "task"), duration_text(longest)));
     if (!request_.time.empty() && longest > kShareOfLimit * parse_slurm_time(request_.time).value())
       terminal.note(
           fmt::format("--time {} may be too short for it: a task that is cut goes on where it stopped when the "

@@ -9,6 +9,7 @@
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tool/pgtune/report/energy_view.hpp"
 #include "tuner/stats/interval.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -158,8 +159,7 @@ namespace {
 /// "8 finalists of 34 that raced; 1 round was void and repeated; GPU time: screen 12s, ..."
 std::string final_text(const session::Answer& answer) {
   if (!answer.from_final) return {};
-  const std::size_t finalists = answer.ranking.size();
-  std::string text = fmt::format("{} finalist{}", finalists, finalists == 1 ? "" : "s");
+  std::string text = counted(answer.ranking.size(), "finalist");
   if (answer.raced > 0) text += fmt::format(" of {} that raced", answer.raced);
   if (answer.voided_rounds > 0)
     text += fmt::format("; {} round{} void and repeated", answer.voided_rounds,
@@ -231,8 +231,8 @@ std::string answer_facts(const session::Answer& answer, const Conditions& condit
   for (const std::string& note : answer.notes) out += fact("note", note);
   if (!answer.ties.empty())
     out +=
-        fact("ties", fmt::format("{} variant{} could not be told apart from the best; {} was taken", answer.ties.size(),
-                                 answer.ties.size() == 1 ? "" : "s",
+        fact("ties", fmt::format("{} could not be told apart from the best; {} was taken",
+                                 counted(answer.ties.size(), "variant"),
                                  answer.objective == session::Objective::kTime ? "the smaller one" : "the faster one"));
   return out;
 }

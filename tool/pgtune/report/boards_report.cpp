@@ -17,6 +17,7 @@
 #include "tool/pgtune/report/result_json.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/stats/descriptive.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -193,10 +194,9 @@ void print_group(Terminal& terminal, const BoardGroup& group, const std::string&
     const std::string baseline = difference.baseline_median > 0 ? fmt::format("; the baseline's best takes {}",
                                                                               more_text(difference.baseline_median))
                                                                 : std::string();
-    print_wrapped(terminal,
-                  fmt::format("{} takes {} time than A (median of {} problem{}; {} to {}){}", letter(difference.board),
-                              more_text(difference.median), difference.problems, difference.problems == 1 ? "" : "s",
-                              more_text(difference.low), more_text(difference.high), baseline));
+    print_wrapped(terminal, fmt::format("{} takes {} time than A (median of {}; {} to {}){}", letter(difference.board),
+                                        more_text(difference.median), counted(difference.problems, "problem"),
+                                        more_text(difference.low), more_text(difference.high), baseline));
   }
   print_missing(terminal, group, database_option);
   terminal.print("\n");

@@ -14,6 +14,7 @@
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tool/pgtune/report/roofline_report.hpp"
 #include "tuner/stats/interval.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -150,7 +151,7 @@ std::string measured_facts(const AnswerView& view, const Terminal& terminal) {
 
 std::string notes_text(const session::Answer& answer) {
   const std::size_t notes = answer.notes.size();
-  return notes == 0 ? "" : fmt::format("  ({} note{})", notes, notes == 1 ? "" : "s");
+  return notes == 0 ? "" : fmt::format("  ({})", counted(notes, "note"));
 }
 
 }  // namespace pgtune::tool

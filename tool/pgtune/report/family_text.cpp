@@ -16,6 +16,7 @@
 #include "tool/pgtune/cli/terminal/text_table.hpp"
 #include "tuner/model/json.hpp"
 #include "tuner/session/family/classes.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -167,8 +168,7 @@ std::string expected_text(const session::ExpectedFamily& expected, std::size_t p
   std::string text =
       fmt::format("about {} in all: {} for the kernels", duration_text(expected.kernels_s + expected.probes_s),
                   duration_text(expected.kernels_s));
-  if (probes > 0)
-    text += fmt::format(", {} for {} probe{}", duration_text(expected.probes_s), probes, probes == 1 ? "" : "s");
+  if (probes > 0) text += fmt::format(", {} for {}", duration_text(expected.probes_s), counted(probes, "probe"));
   return text;
 }
 

@@ -11,6 +11,7 @@
 #include "tool/pgtune/report/answer_text.hpp"
 #include "tuner/stats/descriptive.hpp"
 #include "tuner/stats/interval.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -89,8 +90,8 @@ std::string ResultList::summary() const {
     if (const auto found = verdicts_.find(verdict); found != verdicts_.end())
       parts.push_back(fmt::format("{} {}", found->second, verdict));
   }
-  return fmt::format("{} problem{}: {}\nx best: geometric mean {:.3f}, median {:.3f}, least {:.3f} ({})\n", problems,
-                     problems == 1 ? "" : "s", fmt::join(parts, ", "), stats::geometric_mean(ratios_),
+  return fmt::format("{}: {}\nx best: geometric mean {:.3f}, median {:.3f}, least {:.3f} ({})\n",
+                     counted(problems, "problem"), fmt::join(parts, ", "), stats::geometric_mean(ratios_),
                      stats::median(ratios_), *std::min_element(ratios_.begin(), ratios_.end()), slowest_);
 }
 

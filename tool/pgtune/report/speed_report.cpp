@@ -16,6 +16,7 @@
 #include "tool/pgtune/report/result_columns.hpp"
 #include "tuner/model/device_class.hpp"
 #include "tuner/stats/descriptive.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 
@@ -240,8 +241,7 @@ void print_comparison(Terminal& terminal, std::vector<ComparedResult> compared) 
        {session::Held::kFaster, session::Held::kSlower, session::Held::kHeld, session::Held::kUnclear}) {
     if (counts[held] > 0) parts.push_back(fmt::format("{} {}", counts[held], word(held)));
   }
-  terminal.print(
-      fmt::format("{} problem{}: {}\n", compared.size(), compared.size() == 1 ? "" : "s", fmt::join(parts, ", ")));
+  terminal.print(fmt::format("{}: {}\n", counted(compared.size(), "problem"), fmt::join(parts, ", ")));
 }
 
 }  // namespace pgtune::tool

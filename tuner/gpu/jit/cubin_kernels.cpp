@@ -10,6 +10,8 @@
 #include <cstring>
 #include <memory>
 
+#include "tuner/util/count_text.hpp"
+
 namespace pgtune::gpu {
 namespace {
 
@@ -118,10 +120,6 @@ std::string why_not_there(const std::vector<CubinKernel>& kernels, const std::st
     names += (names.empty() ? "" : ", ") + name;
   }
   return fmt::format("the source has no kernel '{}'; its kernels: {}", symbol, names.empty() ? "none" : names);
-}
-
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace
