@@ -71,7 +71,7 @@ std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32) 
                    [](const auto& a, const auto& b) { return a.second.time_s > b.second.time_s; });
   for (const auto& [refusal, sum] : sorted)
     lines.push_back(fmt::format(
-        "Not served, {}, {} calls: {}{}.", percent(sum), count(sum.calls),
+        "Not served, {}, {}: {}{}.", percent(sum), counted(sum.calls, "call"),
         preload::kRefusalTexts[static_cast<std::size_t>(refusal)],
         refusal == Refusal::kWorkspace ? fmt::format(": up to {} MiB. See --workspace", most_mib) : std::string()));
   std::uint64_t checked = 0, keys = 0, wrong = 0;
@@ -82,7 +82,7 @@ std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32) 
   }
   if (checked > 0)
     lines.push_back(fmt::format("Checked {} of {}: {}.", counted(checked, "call"), counted(keys, "problem"),
-                                wrong == 0 ? "all agree with cuBLAS" : fmt::format("{} are wrong", count(wrong))));
+                                wrong == 0 ? "all agree with cuBLAS" : fmt::format("{} wrong", count(wrong))));
   for (std::string& line : unseen_report(recorded)) lines.push_back(std::move(line));
   return lines;
 }

@@ -190,7 +190,7 @@ TEST_F(Serve, RefusesForTheReasonThatItNames) {
 
 TEST_F(Serve, LeavesAThreadsFirstCallToCublasThatHasNoContext) {
   EXPECT_THAT(serve("late_context", plain_).err,
-              testing::AllOf(HasSubstr("2 of 3 calls.\n"), HasSubstr("1 calls: the thread has no CUDA context yet"),
+              testing::AllOf(HasSubstr("2 of 3 calls.\n"), HasSubstr("1 call: the thread has no CUDA context yet"),
                              testing::Not(HasSubstr("for this GPU")), testing::Not(HasSubstr("in CUDA graphs"))));
 }
 
@@ -253,7 +253,7 @@ TEST_F(Serve, ChecksTheFirstCallsBesideCublas) {
   EXPECT_EQ(right.exit_code, 0);
   EXPECT_THAT(right.out, HasSubstr("0 13 cublasGemmEx"));
   EXPECT_THAT(right.err, testing::AllOf(HasSubstr("1 of 3 calls"), HasSubstr("2 calls: checked beside cuBLAS"),
-                                        HasSubstr("Checked 2 calls of 1 problems: all agree with cuBLAS.")));
+                                        HasSubstr("Checked 2 calls of 1 problem: all agree with cuBLAS.")));
   const Finished shadow = serve("right", plain_, {"--check", "shadow"});
   EXPECT_THAT(shadow.err, testing::AllOf(HasSubstr("0 of 3 calls"), HasSubstr("Checked 3 calls")));
 }
@@ -263,7 +263,7 @@ TEST_F(Serve, LeavesAWrongKernelToCublas) {
   EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_THAT(wrong.err, testing::AllOf(HasSubstr("differs from cuBLAS's beyond the error bound"),
                                         HasSubstr("2 calls: after a failed launch or check"),
-                                        HasSubstr("Checked 1 calls of 1 problems: 1 are wrong.")));
+                                        HasSubstr("Checked 1 call of 1 problem: 1 wrong.")));
 }
 
 TEST_F(Serve, JudgesNoKernelByACallThatCublasRefuses) {
