@@ -60,8 +60,6 @@ class Walk {
 
   Walk(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device, Purpose purpose)
       : definition_(definition),
-        problem_(problem),
-        device_(device),
         counts_(purpose == Purpose::kCount),
         places_(definition, problem, device),
         chosen_(definition.parameters.size()) {
@@ -102,7 +100,6 @@ class Walk {
     below_ = std::move(*below);
     out_.space = below_[0];
     TRY(descend(0));
-    if (counts_) remove_without_launch();
     return std::move(out_);
   }
 
@@ -293,40 +290,6 @@ class Walk {
     return {};
   }
 
-  /// Removes variants whose launch or macros cannot be computed.
-  void remove_without_launch() {
-    std::vector<std::optional<Error>> errors(out_.variants.size());
-    in_parallel(errors.size(), usable_cores(), [&](std::size_t i) {
-      if (auto plan = make_launch_plan(definition_, out_.variants[i], problem_, device_); !plan) {
-        errors[i] = std::move(plan.error());
-      } else if (auto defines = make_defines(definition_, out_.variants[i], problem_, device_); !defines) {
-        errors[i] = std::move(defines.error());
-      }
-    });
-    std::size_t i = 0;
-    out_.legal -= static_cast<std::int64_t>(std::erase_if(out_.variants, [&](const Variant& variant) {
-      const std::optional<Error>& error = errors[i++];
-      if (error) count_without_launch(variant, *error);
-      return error.has_value();
-    }));
-  }
-
-  /// Errors of one field that begin alike are counted together, with the first variant: numbers in them differ. The
-  /// first word says what they are of, such as "grid.y".
-  void count_without_launch(const Variant& own, const Error& error) {
-    const std::string field = error.context.empty() ? "launch" : error.context.front();
-    const std::string cause = error.message.substr(0, error.message.find('\n'));
-    const std::string same = fmt::format("{}: {}", field, cause.substr(0, cause.find(' ')));
-    auto removal = std::find_if(out_.removals.begin(), out_.removals.end(), [&](const Removal& other) {
-      return other.kind == Removal::Kind::kLaunch && other.reason.starts_with(same);
-    });
-    if (removal == out_.removals.end()) {
-      const std::string reason = fmt::format("{}: {}; first with {}", field, cause, own.key());
-      removal = out_.removals.insert(removal, {definition_.name, field, reason, Removal::Kind::kLaunch, 0});
-    }
-    ++removal->removed;
-  }
-
   /// Whether the first `bound` parameters' values pass the checks of `level`.
   Result<bool> pass(std::size_t level, std::size_t bound) {
     for (const Check& check : checks_[level]) {
@@ -379,8 +342,6 @@ class Walk {
   }
 
   const TemplateDefinition& definition_;
-  const Problem& problem_;
-  const DeviceInfo& device_;
   bool counts_;
   Places places_;
   std::vector<std::vector<std::int64_t>> numbers_;  ///< of each parameter's values
@@ -422,11 +383,47 @@ Result<const Rule*> first_broken(const std::vector<Rule>& rules, Removal::Kind k
   return nullptr;
 }
 
+/// Errors of one field that begin alike are counted together, with the first variant: numbers in them differ. The first
+/// word says what they are of, such as "grid.y".
+void count_without_launch(Enumeration& space, const Variant& variant, const Error& error) {
+  const std::string field = error.context.empty() ? "launch" : error.context.front();
+  const std::string cause = error.message.substr(0, error.message.find('\n'));
+  const std::string same = fmt::format("{}: {}", field, cause.substr(0, cause.find(' ')));
+  auto removal = std::find_if(space.removals.begin(), space.removals.end(), [&](const Removal& other) {
+    return other.kind == Removal::Kind::kLaunch && other.reason.starts_with(same);
+  });
+  if (removal == space.removals.end()) {
+    const std::string reason = fmt::format("{}: {}; first with {}", field, cause, variant.key());
+    removal = space.removals.insert(removal, {variant.template_name, field, reason, Removal::Kind::kLaunch, 0});
+  }
+  ++removal->removed;
+}
+
+void remove_without_launch(Enumeration& space, const TemplateDefinition& definition, const Problem& problem,
+                           const DeviceInfo& device) {
+  std::vector<std::optional<Error>> errors(space.variants.size());
+  in_parallel(errors.size(), usable_cores(), [&](std::size_t i) {
+    if (auto plan = make_launch_plan(definition, space.variants[i], problem, device); !plan) {
+      errors[i] = std::move(plan.error());
+    } else if (auto defines = make_defines(definition, space.variants[i], problem, device); !defines) {
+      errors[i] = std::move(defines.error());
+    }
+  });
+  std::size_t i = 0;
+  space.legal -= static_cast<std::int64_t>(std::erase_if(space.variants, [&](const Variant& variant) {
+    const std::optional<Error>& error = errors[i++];
+    if (error) count_without_launch(space, variant, *error);
+    return error.has_value();
+  }));
+}
+
 }  // namespace
 
 Result<Enumeration> enumerate(const TemplateDefinition& definition, const Problem& problem, const DeviceInfo& device) {
   TRY(check_problem(definition, problem));
-  return Walk(definition, problem, device, Walk::Purpose::kCount).run();
+  TRY_ASSIGN(auto space, Walk(definition, problem, device, Walk::Purpose::kCount).run());
+  remove_without_launch(space, definition, problem, device);
+  return space;
 }
 
 Result<VariantList> legal_variants(const TemplateDefinition& definition, const Problem& problem,
