@@ -57,11 +57,15 @@ bool tells_more(const StoredResult& a, const StoredResult& b) {
   return a.answer.best().time_s < b.answer.best().time_s;
 }
 
+/// For errors.
+std::string subject_of(const db::BestRow& row, const std::string& origin) {
+  return fmt::format("{}: the result of session {} for '{}'", origin, row.session, excerpt(row.problem_key));
+}
+
 }  // namespace
 
 StoredResult read_result(db::BestRow row, const std::string& origin) {
-  const std::string subject =
-      fmt::format("{}: the result of session {} for '{}'", origin, row.session, excerpt(row.problem_key));
+  const std::string subject = subject_of(row, origin);
   StoredResult result;
   result.problem = db::record_of<Problem>(row.problem_json, subject);
   result.device = db::record_of<DeviceInfo>(row.device_json, subject);
@@ -163,8 +167,11 @@ std::vector<StoredResult> ResultFilter::load(const Context& context, const db::D
   std::vector<StoredResult> results;
   for (db::BestRow& row : rows) {
     if (problems && !problems->contains(row.problem_key)) continue;
+    // Most of a row is its answer, which is read only where it is wanted.
+    if (!shapes.empty() &&
+        !is_wanted(shapes, db::record_of<Problem>(row.problem_json, subject_of(row, database.origin()))))
+      continue;
     StoredResult result = read_result(std::move(row), database.origin());
-    if (!is_wanted(shapes, result.problem)) continue;
     if (operation != nullptr && result.problem.operation_name() != operation->definition.name) continue;
     if (!is_on(device_, result.row.device_uuid, device_class(result.device).text())) continue;
     results.push_back(std::move(result));
