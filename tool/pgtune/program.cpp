@@ -56,10 +56,11 @@ Commands add_commands(CLI::App& app, std::string& color, Rooms& rooms) {
     line.add_examples(command->examples());
     command->add_options(line);
     for (CLI::App* leaf : leaves(*sub))
-      leaf->add_option("--color", color, "auto (default), always or never")
-          ->option_text("WHEN")
-          ->type_name("{auto,always,never}")
-          ->group(kOutputGroup);
+      CommandLine(*leaf)
+          .add_option("--color", color, "auto (default), always or never")
+          .option_text("WHEN")
+          .complete_with({"auto", "always", "never"})
+          .group(kOutputGroup);
     commands.emplace_back(sub, std::move(command));
   }
   return commands;

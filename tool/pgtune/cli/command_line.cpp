@@ -36,7 +36,7 @@ Option Option::one_of(const std::vector<std::string>& values) {
   return *this;
 }
 
-Option Option::complete_with(const std::vector<std::string>& values) {
+Option Option::complete_with(const std::vector<std::string_view>& values) {
   option_->type_name(fmt::format("{{{}}}", fmt::join(values, ",")));
   return *this;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -26,8 +27,8 @@ class Option {
   Option description(const std::string& text);  ///< instead of the one it was added with
   Option required();
   Option one_of(const std::vector<std::string>& values);
-  Option complete_with(const std::vector<std::string>& values);  ///< in shells, where the command checks the value
-  Option value_optional();                                       ///< "--name" alone is allowed, and "--name=value"
+  Option complete_with(const std::vector<std::string_view>& values);  ///< in shells, where the command checks the value
+  Option value_optional();                                            ///< "--name" alone is allowed, and "--name=value"
   Option one_value_each();  ///< for a repeatable option: takes one value, not the words after it
 
   [[nodiscard]] bool given() const;

@@ -16,6 +16,7 @@
 #include "tool/pgtune/commands/search_task.hpp"
 #include "tool/pgtune/learning/trained_model.hpp"
 #include "tool/pgtune/measuring/device_choice.hpp"
+#include "tuner/util/named_enum.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -77,7 +78,7 @@ class SearchCommand final : public SearchOptions {
                    "What to minimize: time (default), energy (joules a launch) or edp (energy times time); the energy "
                    "of all finalists is measured")
         .option_text("NAME")
-        .complete_with({"time", "energy", "edp"})
+        .complete_with(pgtune::words_of<session::Objective>())
         .group(kMeasuringGroup);
     app.add_option("--settled", settled_,
                    "At the power cap, race the N fastest variants in settled samples of a second each (default: up "

@@ -7,6 +7,7 @@
 
 #include "tool/pgtune/cli/command_error.hpp"
 #include "tool/pgtune/cli/options/common_options.hpp"
+#include "tuner/util/named_enum.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -76,13 +77,13 @@ void MeasuringArguments::add_conditions(CommandLine& app, bool energy) {
   };
   add("--regime", regime_, "NAME",
       "sustained (default): samples back to back, as under load; burst: a pause before every sample")
-      .complete_with({"sustained", "burst"});
+      .complete_with(pgtune::words_of<Regime>());
   add("--l2", l2_, "NAME",
       "rotated (default): each launch reads its operands from DRAM; warm: what fits in L2 stays there")
-      .complete_with({"rotated", "warm"});
+      .complete_with(pgtune::words_of<L2State>());
   add("--data", data_, "NAME",
       "Operands: uniform (default) or normal; integers and zeros draw less power and run faster than real data")
-      .complete_with({"uniform", "normal", "integers", "zeros"});
+      .complete_with(pgtune::words_of<DataDistribution>());
   add("--data-seed", data_seed_, "N", "Seed of the operands (default: 20231107)");
   lock_option_ = add("--lock-clocks", lock_clocks_, "[=MHz]",
                      "Lock the SM clock while measuring, at MHz or as high as this GPU holds; needs root; restored on "

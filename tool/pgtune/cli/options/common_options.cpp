@@ -163,7 +163,7 @@ double parse_budget(const std::string& text, const char* count_option) {
 
 Option add_strategy_option(CommandLine& app, std::string& strategy) {
   std::string description = "Order of variants:";
-  std::vector<std::string> names;
+  std::vector<std::string_view> names;
   for (const search::StrategyInfo& info : search::strategies()) {
     names.push_back(info.name);
     description += fmt::format("{} {}{} ({})", &info == &search::strategies().front() ? "" : ";", info.name,
