@@ -10,8 +10,6 @@
 namespace pgtune::tool::test {
 namespace {
 
-const std::string kWarnings = "-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror";
-
 void write_files(const ExportFolder& folder, const std::vector<PackageFile>& files) {
   for (const PackageFile& file : files) {
     std::filesystem::create_directories((folder.path() / "package" / file.path).parent_path());
@@ -26,8 +24,8 @@ std::string run_example(const ExportFolder& folder, const std::string& example, 
       folder.run(fmt::format("cmake -G Ninja -S '{}/examples/{}' -B '{}' -DCMAKE_PREFIX_PATH=$PWD/package "
                              "-DCMAKE_CXX_FLAGS='{}' -DCMAKE_C_FLAGS='{}' -DCUDA_DRIVER_LIBRARY='{}/libcuda.so.1' "
                              "-Dbest_gemm_CUDA_INCLUDE='{}' {} && cmake --build '{}'",
-                             PGTUNE_SOURCE_DIR, example, example, kWarnings, kWarnings, PGTUNE_FAKE_CUDA_FOLDER,
-                             PGTUNE_CUDA_INCLUDE, options, example),
+                             PGTUNE_SOURCE_DIR, example, example, kStrictWarnings, kStrictWarnings,
+                             PGTUNE_FAKE_CUDA_FOLDER, PGTUNE_CUDA_INCLUDE, options, example),
                  &output),
       0)
       << output;
@@ -58,7 +56,7 @@ TEST(ExportedPackage, TheCInterfaceRefusesWhatIsWrong) {
                              "c++ -std=c++17 {0} -g -fsanitize=address,undefined -isystem '{2}' -Ipackage/include "
                              "package/src/best_gemm.cpp package/src/best_gemm_c.cpp interface.o "
                              "'{3}/libcuda.so.1' -o interface -pthread -ldl",
-                             kWarnings, PGTUNE_SOURCE_DIR, PGTUNE_CUDA_INCLUDE, PGTUNE_FAKE_CUDA_FOLDER),
+                             kStrictWarnings, PGTUNE_SOURCE_DIR, PGTUNE_CUDA_INCLUDE, PGTUNE_FAKE_CUDA_FOLDER),
                  &output),
       0)
       << output;
@@ -82,7 +80,7 @@ TEST(ExportedPackage, IsTheSameForTheSameContentAndNamedAfterItsNamespace) {
   std::string output;
   EXPECT_EQ(folder.run(fmt::format("c++ -std=c++17 {} -isystem '{}' -Ipackage/include -fsyntax-only "
                                    "package/src/my_gemm_c.cpp",
-                                   kWarnings, PGTUNE_CUDA_INCLUDE),
+                                   kStrictWarnings, PGTUNE_CUDA_INCLUDE),
                        &output),
             0)
       << output;

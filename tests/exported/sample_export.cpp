@@ -292,12 +292,9 @@ int ExportFolder::run(const std::string& command, std::string* output) const {
 
 bool ExportFolder::compile(const std::string& compiler, const std::string& sources, const std::string& name) const {
   std::string output;
-  const int code =
-      run(fmt::format("{} -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wdouble-promotion -Wshadow -Werror "
-                      "-isystem '{}' -I. -I'{}' {} -o {} "
-                      "-pthread -ldl",
-                      compiler, PGTUNE_CUDA_INCLUDE, PGTUNE_SOURCE_DIR, sources, name),
-          &output);
+  const int code = run(fmt::format("{} {} -isystem '{}' -I. -I'{}' {} -o {} -pthread -ldl", compiler, kStrictWarnings,
+                                   PGTUNE_CUDA_INCLUDE, PGTUNE_SOURCE_DIR, sources, name),
+                       &output);
   if (code != 0) std::fputs(output.substr(0, 4000).c_str(), stderr);
   return code == 0;
 }

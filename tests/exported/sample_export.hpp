@@ -22,14 +22,13 @@ inline const std::string kPrograms = PGTUNE_SOURCE_DIR "/tests/exported/programs
 /// entries for an H200.
 [[nodiscard]] CallableHeader sample_export(std::size_t limit = 0);
 
-/// A variant of a template as an entry for the problem, appended to `content`.
-/// Two families of bf16, measured on the sample device: one without an order that lost 1 %, one with it that lost 8 %,
-/// which makes it slower than cuBLASLt.
+/// Two families of bf16, measured on the sample device: one without an order that is 1 % ahead of its probe's search,
+/// one with it that lost 8 %, which makes it slower than cuBLASLt.
 void write_families(const std::string& file, const std::string& order = "plain");
 /// Adds a family of bf16 without one order, one with it, and one of gemm_mma; where there are kernels that ask for more
 /// alignment, two of f32 that begin with one.
 void add_families(CallableHeader& content);
-/// Its number.
+/// A variant of a template as an entry for the problem, appended to `content`. Returns its number.
 std::size_t add_sample_variant(CallableHeader& content, const space::TemplateDefinition& definition,
                                const Variant& variant, const Problem& problem,
                                space::Edges edges = space::Edges::kOfProblem);
@@ -40,6 +39,10 @@ void add_sample(CallableHeader& content, const space::TemplateDefinition& defini
 [[nodiscard]] DeviceInfo sample_device();
 /// What any of these headers says, and nothing callable yet.
 [[nodiscard]] CallableHeader sample_header(const std::string& name_space);
+
+/// Of compilers of C and C++: exports pass them all.
+inline constexpr const char* kStrictWarnings =
+    "-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wdouble-promotion -Wshadow -Werror";
 
 /// A folder with the header as best_gemm.hpp, gone with the object.
 class ExportFolder : public support::ScratchFolder {
