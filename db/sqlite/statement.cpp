@@ -186,6 +186,14 @@ std::string query_text(const Database& database, std::string_view sql) {
 
 namespace {
 
+/// Whether the file's name leads to it no longer.
+bool has_moved(sqlite3* handle) {
+  const char* const name = sqlite3_db_filename(handle, "main");
+  int moved = 0;
+  return name != nullptr && *name != 0 &&
+         sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0;
+}
+
 std::string detail(sqlite3* handle, int extended_code) {
   std::string text = sqlite3_errmsg(handle);
   if (const int system_error = sqlite3_system_errno(handle); system_error != 0) {
@@ -296,18 +304,6 @@ void append_json(std::string& out, const Value& value) {
   };
   std::visit(append, value);
 }
-
-namespace {
-
-/// Whether the file's name leads to it no longer.
-bool has_moved(sqlite3* handle) {
-  const char* const name = sqlite3_db_filename(handle, "main");
-  int moved = 0;
-  return name != nullptr && *name != 0 &&
-         sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0;
-}
-
-}  // namespace
 
 Transaction::Transaction(const Database& database, TransactionKind kind) : database_(database) {
   if (kind == TransactionKind::kWrite && has_moved(database_.handle()))

@@ -113,9 +113,8 @@ class RunCommand final : public Command {
     const RecordedGemms recorded = read_ledgers(ledgers.path());
     const auto f32 = f32_.empty() ? std::nullopt : std::optional(value_or_throw(parse_dtype(f32_)));
     const TraceList list = trace_list(recorded, one_line(program_), top, tf32(), f32);
-    if (to_output) context.terminal().print(list.text);
     try {
-      if (!to_output) write_output_file(trace_, list.text);
+      to_output ? context.terminal().print(list.text) : write_output_file(trace_, list.text);
     } catch (const CommandError&) {
       context.terminal().print(list.text);  // the program ran for it
       throw;

@@ -68,7 +68,7 @@ static_assert(std::is_sorted(kHeaderMacros.begin(), kHeaderMacros.end()));
 
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
-/// Capitals with underscores are so many that all are: CUDA_VERSION, INT_MAX.
+/// Macros such as CUDA_VERSION and INT_MAX are too many for a list: every name in capitals with an underscore counts.
 bool is_header_macro(std::string_view name) {
   const auto of_constants = [](char c) { return is_upper(c) || c == '_' || (c >= '0' && c <= '9'); };
   return std::binary_search(kHeaderMacros.begin(), kHeaderMacros.end(), name) ||
