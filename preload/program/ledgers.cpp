@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "preload/shim/ledger_format.hpp"
@@ -32,12 +33,27 @@ bool is_sound(const preload::Slot& slot) {
          std::all_of(slot.sample_us, slot.sample_us + kept, [](float us) { return us >= 0 && std::isfinite(us); });
 }
 
-void add_slot(std::map<Words, RecordedGemm>& gemms, const preload::Slot& slot) {
+/// The sound slots of a whole ledger; nothing of another file.
+std::optional<std::vector<preload::Slot>> slots_of(const std::string& bytes, preload::LedgerHeader& header) {
+  if (bytes.size() != preload::kLedgerBytes) return std::nullopt;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.magic != preload::kLedgerMagic || header.slots != preload::kSlots) return std::nullopt;
+  std::vector<preload::Slot> out;
+  for (std::size_t i = 0; i < preload::kSlots; ++i) {
+    preload::Slot slot;
+    std::memcpy(&slot, bytes.data() + sizeof header + i * sizeof slot, sizeof slot);
+    if (is_sound(slot)) out.push_back(slot);
+  }
+  return out;
+}
+
+void add_slot(std::map<Words, RecordedGemm>& gemms, const preload::Slot& slot, bool launches_seen) {
   RecordedGemm& gemm = gemms[comparable(slot.key)];
   gemm.key = slot.key;
   gemm.calls += slot.calls;
   gemm.captured_calls += slot.captured_calls;
   gemm.replayed_calls += slot.replayed_calls;
+  gemm.graph_calls += launches_seen ? slot.replayed_calls : slot.captured_calls;
   gemm.served_calls += slot.served_calls;
   gemm.is_of_family |= slot.is_of_family != 0;
   gemm.workspace_mib = std::max(gemm.workspace_mib, slot.workspace_mib);
@@ -52,7 +68,7 @@ void add_slot(std::map<Words, RecordedGemm>& gemms, const preload::Slot& slot) {
 double flops_of(const RecordedGemm& gemm) {
   const preload::Key& key = gemm.key;
   return 2 * static_cast<double>(key.m) * static_cast<double>(key.n) * static_cast<double>(key.k) *
-         static_cast<double>(key.batch) * gemm.runs();
+         static_cast<double>(key.batch) * static_cast<double>(gemm.runs());
 }
 
 }  // namespace
@@ -63,19 +79,18 @@ RecordedGemms read_ledgers(const std::filesystem::path& folder) {
   std::set<std::string> uncalled_alone;  // by processes that called nothing
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const auto bytes = read_own_file(entry.path(), preload::kLedgerBytes);
+    if (!bytes) continue;
     preload::LedgerHeader header;
-    if (!bytes || bytes->size() != preload::kLedgerBytes) continue;
-    std::memcpy(&header, bytes->data(), sizeof header);
-    if (header.magic != preload::kLedgerMagic || header.slots != preload::kSlots) continue;
-    out.lost_calls += header.lost_calls;
-    bool called = false;
-    for (std::size_t i = 0; i < preload::kSlots; ++i) {
-      preload::Slot slot;
-      std::memcpy(&slot, bytes->data() + sizeof header + i * sizeof slot, sizeof slot);
-      if (!is_sound(slot)) continue;
-      add_slot(gemms, slot);
-      called = true;
+    const auto slots = slots_of(*bytes, header);
+    if (!slots) {
+      out.lacked_room = true;
+      continue;
     }
+    out.lost_calls += header.lost_calls;
+    const bool called = !slots->empty(),
+               launches_seen =
+                   std::any_of(slots->begin(), slots->end(), [](const auto&slot) { return slot.replayed_calls > 0; });
+    for (const preload::Slot& slot : *slots) add_slot(gemms, slot, launches_seen);
     out.processes += called ? 1 : 0;
     header.uncalled[sizeof header.uncalled - 1] = '\0';
     std::istringstream names(header.uncalled);
@@ -105,7 +120,7 @@ void expect_times(RecordedGemms& recorded) {
   double timed_s = 0, timed_flops = 0;
   for (RecordedGemm& gemm : recorded.gemms) {
     if (gemm.samples_s.empty()) continue;
-    gemm.time_s = stats::median(gemm.samples_s) * gemm.runs();
+    gemm.time_s = stats::median(gemm.samples_s) * static_cast<double>(gemm.runs());
     timed_s += gemm.time_s;
     timed_flops += flops_of(gemm);
   }

@@ -124,7 +124,7 @@ class RunCommand final : public Command {
                                           to_output ? "list" : trace_, counted(list.shapes, "shape"),
                                           list.searched_share * 100, counted(list.calls, "call")));
     for (const std::string& line : unseen_report(recorded)) context.terminal().note(line);
-    return static_cast<ExitCode>(exit_code);
+    return exit_code_of(exit_code, recorded, true);
   }
 
   ExitCode serve(Context& context) {
@@ -132,8 +132,7 @@ class RunCommand final : public Command {
     const int exit_code = run_recorded(context, ledgers, serving(context, folder.path()));
     const RecordedGemms recorded = read_ledgers(ledgers.path());
     for (const std::string& line : serve_report(recorded, tf32())) context.terminal().note(line);
-    if (exit_code == 0 && any_wrong(recorded)) return ExitCode::kNothingValid;
-    return static_cast<ExitCode>(exit_code);
+    return exit_code_of(exit_code, recorded, !check_.empty());
   }
 
   ExitCode compare(Context& context) {
@@ -161,7 +160,14 @@ class RunCommand final : public Command {
     compared.without = read_ledgers(traced.path());
     compared.with = read_ledgers(served.path());
     context.terminal().print(compare_text(compared, tf32()));
-    return any_wrong(compared.with) ? ExitCode::kNothingValid : ExitCode::kDone;
+    return exit_code_of(0, compared.with, true);
+  }
+
+  /// The program's, unless that says success where a result is wrong or not `all` processes were recorded.
+  static ExitCode exit_code_of(int program, const RecordedGemms& recorded, bool all) {
+    if (program != 0) return static_cast<ExitCode>(program);
+    if (any_wrong(recorded)) return ExitCode::kNothingValid;
+    return all && recorded.lacked_room ? ExitCode::kEnvironment : ExitCode::kDone;
   }
 
   /// The variables that make the preload library serve.
@@ -172,7 +178,7 @@ class RunCommand final : public Command {
       out[preload::kDenyVariable] = (folder / "deny").string();
     }
     if (!check_.empty()) {
-      if (check_ != "shadow") (void)parse_count("--check", check_, 1);
+      if (check_ != "shadow") (void)parse_count("--check is not shadow, and", check_, 1);
       out[preload::kCheckVariable] = check_;
     }
     if (!workspace_.empty()) {
@@ -222,7 +228,8 @@ class RunCommand final : public Command {
                                  std::map<std::string, std::string> environment) const {
     std::filesystem::path library = preload_library(context.paths());
     if (library.string().find_first_of(" :") != std::string::npos) {  // LD_PRELOAD is a list with either between names
-      const std::filesystem::path copy = ledgers.path() / library.filename();
+      const std::filesystem::path copy = ledgers.path() / "library" / library.filename();
+      std::filesystem::create_directory(copy.parent_path());
       std::filesystem::copy_file(library, copy, std::filesystem::copy_options::skip_existing);
       library = copy;
     }

@@ -89,7 +89,13 @@ std::vector<std::string> serve_report(const RecordedGemms& recorded, bool tf32) 
 
 std::vector<std::string> unseen_report(const RecordedGemms& recorded) {
   std::vector<std::string> lines;
-  if (recorded.gemms.empty()) lines.emplace_back("No call reached cuBLAS, or it refused them all.");
+  if (recorded.lacked_room)
+    lines.push_back(
+        fmt::format("Not recorded, and not served: processes without {} MiB of room in the folder of temporary files, "
+                    "each. Set TMPDIR to one with room, and look at ulimit -f.",
+                    preload::kLedgerBytes >> 20U));
+  else if (recorded.gemms.empty())
+    lines.emplace_back("No call of cuBLAS was seen, or it refused them all.");
   std::set<std::string> libraries = recorded.uncalled;
   if (libraries.erase("libcuda.so.1") > 0)
     lines.emplace_back(

@@ -33,7 +33,8 @@ struct Line {
   std::set<std::int64_t> m;
   std::uint64_t calls = 0, captured_calls = 0, replayed_calls = 0;
   std::set<std::string> functions;
-  double time_s = 0, runs = 0;
+  std::uint64_t runs = 0;
+  double time_s = 0;
   bool timed = false;  ///< some were
 };
 
@@ -111,7 +112,7 @@ std::string calls_text(const Line& line) {
   text += counted(line.calls, "call");
   if (line.captured_calls > 0) text += fmt::format(" and {} captured", count(line.captured_calls));
   if (line.replayed_calls > 0) text += fmt::format(" that graphs ran {} times", count(line.replayed_calls));
-  if (line.timed) text += fmt::format(", {:.3g} us each", line.time_s / line.runs * 1e6);
+  if (line.timed) text += fmt::format(", {:.3g} us each", line.time_s / static_cast<double>(line.runs) * 1e6);
   return fmt::format("{}, {}", text, fmt::join(line.functions, " "));
 }
 

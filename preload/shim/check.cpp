@@ -190,20 +190,22 @@ bool keep_c(Check& check) {
   return fine;
 }
 
-bool finish_check(Check& check) {
+Verdict finish_check(Check& check) {
   const Key& key = check.slot->key;
   const std::size_t bytes = 2 * static_cast<std::size_t>(key.k) * sizeof(double);
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const RelaxedCapture relaxed;
-  bool right = true;
+  Verdict verdict = Verdict::kNone;
   if (memory != MAP_FAILED) {
     if (wait_for(check.stream)) {
+      bool right = true;
       for (int i = 0; right && i < kCheckedElements; ++i) right = same_element(check, i, static_cast<double*>(memory));
+      verdict = right ? Verdict::kRight : Verdict::kWrong;
     }
     munmap(memory, bytes);
   }
   drop_check(check);
-  return right;
+  return verdict;
 }
 
 }  // namespace pgtune::preload

@@ -28,7 +28,9 @@ bool begin_check(Check& check, Slot& slot, const PgtuneOperands& operands, Arith
 bool keep_c(Check& check);
 /// Ends a check without a result.
 void drop_check(Check& check);
-/// After cuBLAS's call: whether all elements are within twice the error bound of each other.
-bool finish_check(Check& check);
+enum class Verdict { kRight, kWrong, kNone };  ///< kNone: the results could not be read
+
+/// After cuBLAS's call. Right: all elements are within twice the error bound of each other.
+Verdict finish_check(Check& check);
 
 }  // namespace pgtune::preload

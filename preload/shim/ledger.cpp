@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -40,13 +41,18 @@ int create_file() {
   return -1;
 }
 
+/// Reserved in full: writing to a hole of a full disk would kill the program, as would a file beyond its limit.
+bool reserve(int file) {
+  rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= kLedgerBytes &&
+         posix_fallocate(file, 0, kLedgerBytes) == 0;
+}
+
 LedgerHeader* create() {
   const int file = create_file();
   if (file < 0) return nullptr;
-  // Reserved in full: writing to a hole of a full disk would kill the program.
-  void* const mapped = posix_fallocate(file, 0, kLedgerBytes) != 0
-                           ? MAP_FAILED
-                           : mmap(nullptr, kLedgerBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void* const mapped =
+      reserve(file) ? mmap(nullptr, kLedgerBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
   close(file);
   if (mapped == MAP_FAILED) return nullptr;
   auto* const header = static_cast<LedgerHeader*>(mapped);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The file in which one process records its GEMMs. It is mapped while the process runs, so nothing is lost however the
-// process ends. Written by the preload library, read by pgtune of the same version.
+// process ends. Written by the preload library, read by pgtune of the same version. A file of another size is left by a
+// process that has no room for it.
 #pragma once
 
 #include <cstdint>

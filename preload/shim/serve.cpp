@@ -271,8 +271,9 @@ void finish(Check& check, int status) {
   if (check.slot == nullptr) return;
   if (status != kSuccess) return drop_check(check);
   Slot& slot = *check.slot;
-  add(slot.checked_calls, 1U);
-  if (finish_check(check)) return;
+  const Verdict verdict = finish_check(check);
+  if (verdict != Verdict::kNone) add(slot.checked_calls, 1U);
+  if (verdict != Verdict::kWrong) return;
   if (add(slot.wrong_calls, 1U) == 1)
     say("pgtune: a kernel's result differs from cuBLAS's beyond the error bound: %lldx%lldx%lld. cuBLAS computes it "
         "from here on.\n",

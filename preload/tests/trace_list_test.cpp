@@ -44,7 +44,7 @@ TEST(TraceLists, HaveTheHeaviestShapeFirst) {
   RecordedGemm strided = bf16(128, 30, {});  // expected to take twice as long as one of 64
   strided.key.lda = 320;
   strided.key.beta = 1;
-  strided.captured_calls = 10;
+  strided.captured_calls = strided.graph_calls = 10;
   const TraceList list =
       trace_list(recorded({bf16(64, 20, {1e-6, 3e-6, 2e-6}), strided, other}, 2, 5), "serve", 10, true);
   EXPECT_EQ(
@@ -154,7 +154,7 @@ TEST(Comparisons, GiveNoVerdictWhereNoCallWasServed) {
             "without  2.050 ms (2.000 to 2.100, 2 runs)\n"
             "with     3.050 ms (3.000 to 3.100, 2 runs)\n"
             "\n"
-            "No call reached cuBLAS, or it refused them all.\n"
+            "No call of cuBLAS was seen, or it refused them all.\n"
             "No verdict: no call was served, so that the times differ by start-up and checks alone.\n");
 }
 

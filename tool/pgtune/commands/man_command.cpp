@@ -118,6 +118,9 @@ The disassembler for inspect, the profiler for \-\-counters, what compresses the
 .B CXX
 The absolute path of that compiler, where PGTUNE_CXX is not set.
 .TP
+.B TMPDIR
+The folder of temporary files. Each process of pgtune run needs 16 MiB in it.
+.TP
 .B PGTUNE_RUN
 With off, programs under pgtune run call the library unchanged.
 .TP
