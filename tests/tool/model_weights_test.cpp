@@ -130,10 +130,37 @@ TEST(ModelWeights, OfLatentAttention) {
   EXPECT_THAT(sizes(plain.c_str()).at(1), "24576x7168");
 }
 
+TEST(ModelWeights, FieldsThatAreLeftOutMeanWhatTransformersMeans) {
+  const auto without = [](const std::string& text, const std::string& name) {
+    const std::size_t begin = text.find("\"" + name + "\"");
+    return text.substr(0, begin) + text.substr(text.find('"', text.find(',', begin)));
+  };
+  EXPECT_THAT(sizes(without(kMixtral, "num_key_value_heads").c_str()).front(), "6144x4096");
+  EXPECT_THAT(sizes(without(kQwen3, "head_dim").c_str()).front(), "10240x5120");
+  EXPECT_THAT(refusal(without(kQwen2, "num_key_value_heads")), HasSubstr("no multiple of 32 key and value heads"));
+  for (const char* name : {"q_lora_rank", "n_shared_experts", "first_k_dense_replace"})
+    EXPECT_THAT(refusal(without(kDeepseek, name)), HasSubstr("is missing")) << name;
+}
+
+TEST(ModelWeights, LimitsHoldForWhatFollowsFromTheSizes) {
+  EXPECT_THAT(refusal(edited(kLlama2, "num_attention_heads\": 32", "head_dim\": 1048576, \"num_attention_heads\": 32")),
+              HasSubstr("query, key and value projection, 32 layers, has a size above 16777216"));
+  EXPECT_THAT(refusal(edited(kLlama2, "layers\": 32", "layers\": 20000")), HasSubstr("20000, more than 10000"));
+  EXPECT_THAT(refusal(edited(kMixtral, "per_tok\": 2", "per_tok\": 9")), HasSubstr("cannot have 9 of 8 experts"));
+}
+
 TEST(ModelWeights, TypesAreTheFiles) {
   EXPECT_EQ(read_model_weights(kLlama2, "c", {}).value().dtype, Dtype::kF16);
   EXPECT_EQ(read_model_weights(kQwen2, "c", {}).value().dtype, Dtype::kBf16);
   EXPECT_THAT(refusal(edited(kLlama2, "float16", "int4")), HasSubstr("'int4' is not bfloat16"));
+  const std::string newer = edited(kLlama2, "torch_dtype", "dtype");
+  EXPECT_EQ(read_model_weights(newer, "c", {}).value().dtype, Dtype::kF16);
+  const std::string outside = edited(kGemma3Small, "{", R"({"torch_dtype": "float16", "quantization_config": {}, )");
+  const auto of_text = read_model_weights(outside, "c", {}).value();
+  EXPECT_EQ(of_text.dtype, Dtype::kF16);
+  EXPECT_TRUE(of_text.names_dtype);
+  EXPECT_TRUE(of_text.quantized);
+  EXPECT_FALSE(read_model_weights(kGemma3Small, "c", {}).value().names_dtype);
 }
 
 TEST(ModelWeights, WhatIsNotKnownIsRefusedByName) {

@@ -33,6 +33,7 @@ TEST_F(ShapesTest, OneFamilyALine) {
   EXPECT_EQ(pgtune({"shapes", "--model", path("")}).out, all.out) << "the folder is enough";
   EXPECT_THAT(shapes({"--tokens", "512", "--dtype", "f16", "--separate"}).out,
               HasSubstr("1..512x4864x896 nt f16               # gate and up projection, 2 x 24 layers\n"));
+  EXPECT_THAT(shapes({"--dtype", "int8"}).out, Not(HasSubstr("bias"))) << "no int8 product adds one";
   EXPECT_THAT(shapes({"--tp", "2"}).out, HasSubstr("# qwen2, 24 layers, one of 2 GPUs."));
 }
 

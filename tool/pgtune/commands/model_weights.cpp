@@ -24,22 +24,22 @@ struct Architecture {
   Experts experts = Experts::kNone;
   bool qkv_bias = false;  ///< the default of the file's attention_bias, for q, k and v alone
   bool fused = false;     ///< stored so
-  /// Of a file that leaves them out; 0: no default.
+  /// Of a file that leaves them out: defaults of Hugging Face's transformers 4.57. 0: none.
   std::int64_t heads = 0, key_heads = 0, head_dim = 0, vocabulary = 0;
 };
 
 constexpr std::array kArchitectures{
     Architecture{"llama"},
-    Architecture{"mistral"},
-    Architecture{.model_type = "qwen2", .qkv_bias = true},
-    Architecture{"qwen3"},
-    Architecture{"gemma"},
-    Architecture{"gemma2"},
+    Architecture{.model_type = "mistral", .key_heads = 8},
+    Architecture{.model_type = "qwen2", .qkv_bias = true, .key_heads = 32},
+    Architecture{.model_type = "qwen3", .key_heads = 32, .head_dim = 128},
+    Architecture{.model_type = "gemma", .key_heads = 16, .head_dim = 256},
+    Architecture{.model_type = "gemma2", .key_heads = 4, .head_dim = 256},
     Architecture{.model_type = "gemma3_text", .heads = 8, .key_heads = 4, .head_dim = 256, .vocabulary = 262208},
     Architecture{.model_type = "phi3", .fused = true},
-    Architecture{.model_type = "mixtral", .experts = Experts::kMixtral},
-    Architecture{.model_type = "qwen2_moe", .experts = Experts::kQwen, .qkv_bias = true},
-    Architecture{.model_type = "qwen3_moe", .experts = Experts::kQwen},
+    Architecture{.model_type = "mixtral", .experts = Experts::kMixtral, .key_heads = 8},
+    Architecture{.model_type = "qwen2_moe", .experts = Experts::kQwen, .qkv_bias = true, .key_heads = 16},
+    Architecture{.model_type = "qwen3_moe", .experts = Experts::kQwen, .key_heads = 4},
     Architecture{.model_type = "deepseek_v2", .attention = Attention::kLatent, .experts = Experts::kDeepseek},
     Architecture{.model_type = "deepseek_v3", .attention = Attention::kLatent, .experts = Experts::kDeepseek},
 };
@@ -62,10 +62,15 @@ class ModelReader {
 
   ModelWeights read() {
     out_.model_type = architecture_.model_type;
+    out_.names_dtype = field("torch_dtype") || field("dtype");
     out_.dtype = dtype();
     out_.quantized = field("quantization_config").has_value();
     hidden_ = size("hidden_size");
-    out_.layers = std::min(size("num_hidden_layers"), kMostLayers);
+    out_.layers = size("num_hidden_layers");
+    if (out_.layers > kMostLayers) {
+      root_.problem(fmt::format("num_hidden_layers is {}, more than {}", out_.layers, kMostLayers));
+      out_.layers = kMostLayers;
+    }
     heads_ = size_or("num_attention_heads", architecture_.heads);
     const std::int64_t heads_here = shared(heads_, "attention heads");
     if (architecture_.attention == Attention::kLatent) {
@@ -90,6 +95,10 @@ class ModelReader {
   [[nodiscard]] std::int64_t size(std::string_view name, std::string_view other_name = {}) const {
     const auto other = other_name.empty() ? std::nullopt : field(other_name);
     return other ? checked(*other) : checked(root_.required(name));
+  }
+  /// Nothing where the file says null; a problem without the field, since models differ in what that means.
+  [[nodiscard]] std::optional<std::int64_t> nullable_size(std::string_view name) const {
+    return root_.required(name).value().is_null() ? std::nullopt : optional_size(name);
   }
   /// `otherwise`: what a file without the field means; 0: it must have it.
   [[nodiscard]] std::int64_t size_or(std::string_view name, std::int64_t otherwise) const {
@@ -129,6 +138,9 @@ class ModelReader {
   }
 
   void add(std::int64_t n, std::int64_t k, bool bias, std::string use) {
+    if (std::max(n, k) > kLargestSize)
+      root_.problem(fmt::format("{}x{}, {}, has a size above {}", n, k, use, kLargestSize));
+    bias = bias && layout_.fused_bias;
     const auto same = std::find_if(out_.families.begin(), out_.families.end(), [&](const WeightFamily& family) {
       return family.n == n && family.k == k && family.bias == bias;
     });
@@ -169,7 +181,7 @@ class ModelReader {
   void latent_attention(std::int64_t heads_here) {
     const std::int64_t plain = size("qk_nope_head_dim"), turned = size("qk_rope_head_dim"), value = size("v_head_dim");
     const std::int64_t rank = size("kv_lora_rank");
-    const auto query_rank = optional_size("q_lora_rank");
+    const auto query_rank = nullable_size("q_lora_rank");
     const std::int64_t query = heads_here * (plain + turned);
     if (query_rank && !layout_.separate) {
       add_in_all(*query_rank + rank + turned, hidden_, false, "query, key and value to lower rank");
@@ -195,7 +207,8 @@ class ModelReader {
   }
 
   void experts(std::int64_t width, std::int64_t layers, std::int64_t count) {
-    const std::int64_t active = std::min(size("num_experts_per_tok"), count);
+    const std::int64_t active = size("num_experts_per_tok");
+    if (active > count) root_.problem(fmt::format("a token cannot have {} of {} experts", active, count));
     mlp(width, layers, count, fmt::format("an expert, {} of {} for a token", active, count));
     add(count, hidden_, false, fmt::format("router, {}", in_layers(layers)));
   }
@@ -213,7 +226,8 @@ class ModelReader {
     experts(width, sparse, size("num_experts", "n_routed_experts"));
     if (const auto common = optional_size("shared_expert_intermediate_size"))
       mlp(*common, sparse, 1, "the shared expert");
-    if (const auto common = optional_size("n_shared_experts")) mlp(*common * width, sparse, 1, "the shared experts");
+    if (architecture_.experts != Experts::kDeepseek) return;
+    if (const auto common = nullable_size("n_shared_experts")) mlp(*common * width, sparse, 1, "the shared experts");
   }
 
   [[nodiscard]] std::int64_t sparse_layers_of_qwen() const {
@@ -228,8 +242,7 @@ class ModelReader {
   }
   [[nodiscard]] std::int64_t sparse_layers_of_deepseek() const {
     if (!field("n_routed_experts")) return 0;
-    const auto first = field("first_k_dense_replace");
-    const std::int64_t begin = first ? std::max<std::int64_t>(first->integer(), 0) : 0;
+    const std::int64_t begin = std::max<std::int64_t>(root_.required("first_k_dense_replace").integer(), 0);
     const std::int64_t step = optional_size("moe_layer_freq").value_or(1);
     std::int64_t out = 0;
     for (std::int64_t layer = begin; layer < out_.layers; ++layer) out += layer % step == 0 ? 1 : 0;
@@ -243,10 +256,17 @@ class ModelReader {
   std::int64_t hidden_ = 0, heads_ = 0;
 };
 
-/// Models of several kinds of input have the text's sizes in a document of their own.
-const nlohmann::json& of_text(const nlohmann::json& document) {
+/// Models of several kinds of input have the text's sizes in a document of their own, and may have the types outside.
+nlohmann::json of_text(const nlohmann::json& document) {
   const auto text = document.find("text_config");
-  return !document.contains("hidden_size") && text != document.end() && text->is_object() ? *text : document;
+  if (document.contains("hidden_size") || text == document.end() || !text->is_object()) return document;
+  nlohmann::json out = *text;
+  const bool names_dtype = out.contains("torch_dtype") || out.contains("dtype");
+  for (const char* name : {"torch_dtype", "dtype", "quantization_config"}) {
+    const bool is_dtype = std::string_view(name) != "quantization_config";
+    if (document.contains(name) && !out.contains(name) && !(is_dtype && names_dtype)) out[name] = document[name];
+  }
+  return out;
 }
 
 }  // namespace
@@ -255,7 +275,8 @@ Result<ModelWeights> read_model_weights(std::string_view config, const std::stri
                                         const WeightLayout& layout) {
   TRY_ASSIGN(const auto document, parse_json(config, origin));
   JsonProblems problems;
-  const JsonCursor root(of_text(document), {}, problems);
+  const nlohmann::json sizes = of_text(document);
+  const JsonCursor root(sizes, {}, problems);
   const std::string type = root.required("model_type").string();
   const auto* const known = std::find_if(kArchitectures.begin(), kArchitectures.end(),
                                          [&](const Architecture& entry) { return entry.model_type == type; });

@@ -14,8 +14,9 @@ namespace pgtune::tool {
 
 /// How a program holds the weights.
 struct WeightLayout {
-  std::int64_t gpus = 1;  ///< of tensor parallelism
-  bool separate = false;  ///< q, k and v, and gate and up, by themselves; otherwise in one matrix, as engines do
+  std::int64_t gpus = 1;   ///< of tensor parallelism
+  bool separate = false;   ///< q, k and v, and gate and up, by themselves; otherwise in one matrix, as engines do
+  bool fused_bias = true;  ///< added by the products; sums of int8 are scaled first
 };
 
 /// Weights of one size: N x K, multiplied by the tokens of a batch.
@@ -29,6 +30,7 @@ struct WeightFamily {
 struct ModelWeights {
   std::string model_type;  ///< "llama"
   Dtype dtype = Dtype::kBf16;
+  bool names_dtype = false;  ///< the file does
   std::int64_t layers = 0;
   bool quantized = false;  ///< the file's weights have fewer bits than dtype
   std::vector<WeightFamily> families;

@@ -43,8 +43,13 @@ class ShapesCommand final : public Command {
   ExitCode run(Context& context) override {
     layout_.gpus = limited("--tp", gpus_, kMostGpus);
     const std::int64_t tokens = limited("--tokens", tokens_, kMostTokens);
+    layout_.fused_bias = dtype_ != to_string(Dtype::kInt8);
     ModelWeights model = value_or_throw(read_model_weights(read_config(), model_, layout_));
-    if (!dtype_.empty()) model.dtype = value_or_throw(parse_dtype(dtype_));
+    if (!dtype_.empty())
+      model.dtype = value_or_throw(parse_dtype(dtype_));
+    else if (!model.names_dtype)
+      context.terminal().note(fmt::format("the file names no type; these are products in {}. --dtype names another.",
+                                          to_string(model.dtype)));
     if (model.quantized)
       context.terminal().note(
           fmt::format("the model's weights are quantized; these are products in {}. --dtype names another type.",
