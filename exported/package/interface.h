@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The kernels for C and for what calls C: plain structs, numbers and functions. It is in the compiled library only.
  * What the words mean, and what calls promise, stands in pgtune_export.hpp. Fill structs with zeros before you set
- * fields. */
+ * fields, but a policy with PGTUNE_EXPORT_POLICY. */
 #ifndef PGTUNE_EXPORT_H
 #define PGTUNE_EXPORT_H
 
@@ -68,7 +68,7 @@ typedef struct pgtune_export_problem {
   int32_t bias, activation; /* the epilogue */
 } pgtune_export_problem;
 
-/* Device pointers. */
+/* Device pointers. alpha is 1 in a plain product. */
 typedef struct pgtune_export_operands {
   const void *a, *b, *c, *bias;
   void* d;

@@ -62,7 +62,9 @@ TEST(ReplacedFile, IsNotWrittenToAnyMore) {
   const TestSession sample;
   auto database = Database::open(folder / "pgtune.db", OpenMode::kReadWriteCreate);
   const auto session = sample.begin(database);
-  const auto refused = [&]() -> std::string { return error_of([&] { save_trial(database, session, good_trial("A=1")); }).what(); };
+  const auto refused = [&]() -> std::string {
+    return error_of([&] { save_trial(database, session, good_trial("A=1")); }).what();
+  };
   std::filesystem::rename(folder / "pgtune.db", folder / "old.db");
   EXPECT_THAT(refused(), HasSubstr("removed or replaced"));
   std::filesystem::copy_file(folder / "old.db", folder / "pgtune.db");

@@ -118,6 +118,19 @@ TEST_F(RecordedSearchTest, AnotherVersionOfATemplateIsAHint) {
   EXPECT_EQ(answered().at("other_versions"), json::array()) << "where this build's is recorded, too";
 }
 
+TEST_F(RecordedSearchTest, AWinnerIsExportedByATemplateThatHasMoreParametersSince) {
+  (void)answered();
+  std::string text = read("tiny.json");
+  const std::string parameters = "\"parameters\": [";
+  write("tiny.json", text.insert(text.find(parameters) + parameters.size(),
+                                 R"({"name": "ADDED", "values": [1, 0], "default": 0}, )"));
+  launch_.environment["PGTUNE_WORKER"] = PGTUNE_FAKE_WORKER;
+  launch_.environment["PGTUNE_FATBINARY"] = "/nowhere";  // the fake worker's cubins are none
+  const Finished header = pgtune({"export", "header", "--no-verify", "--template", path("tiny.json")});
+  EXPECT_EQ(header.exit_code, 0) << header.err;
+  EXPECT_THAT(header.out, AllOf(HasSubstr("ADDED=0"), HasSubstr("another version")));
+}
+
 TEST_F(RecordedSearchTest, RoofsAreThoseOfTheRecordingAndL2IsOfTheMeasuredTemplateAlone) {
   write("tiny.json", R"({"traffic": {"l2_bytes": "16384 * M"},)" + read("tiny.json").substr(1));
   launch_.environment["PGTUNE_WORKER"] = PGTUNE_FAKE_WORKER;

@@ -130,7 +130,7 @@ class PruneCommand final : public Command {
   void add_options(CommandLine& app) override {
     add_database_option(app, database_);
     app.add_option("--keep", keep_,
-                   "Keep the N newest finished sessions of each problem, device, template and conditions")
+                   "Keep the N newest measured and finished sessions of each problem, device, template and conditions")
         .option_text("N");
     app.add_flag("--any-board", rules_.any_board,
                  "With --keep: count sessions of all boards of one class of GPU together, for a file with one result "

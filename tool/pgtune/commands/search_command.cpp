@@ -56,10 +56,10 @@ class SearchCommand final : public SearchOptions {
                    "the rest of the presets is expected to gain less than the margin of ties)")
         .option_text("TIME")
         .group(group);
-    app.add_option(
-           "--total", total_,
-           "Time for the whole list of --shapes: ranges of M first, then shapes by weight (run --trace writes them), "
-           "less where under 1 % of it is left to gain")
+    app.add_option("--total", total_,
+                   "Time for the trials of the whole list of --shapes: ranges of M first, then shapes by weight (run "
+                   "--trace writes them), "
+                   "less where under 1 % of it is left to gain")
         .option_text("TIME")
         .group(group);
     app.add_option("--variants", variants_,

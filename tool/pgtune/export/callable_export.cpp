@@ -174,9 +174,9 @@ class CallableExport {
       return std::nullopt;
     }
     const space::TemplateDefinition& definition = content_.templates[*template_number];
-    const auto variant = space::recorded_variant(definition, kernel.variant.key());
-    const auto illegal = variant ? space::why_illegal(definition, *variant, problem, planned.device)
-                                 : fail(ErrorKind::kUsage, "it had other parameters");
+    const auto variant = space::parse_variant(definition, kernel.variant.key());
+    const Result<std::optional<std::string>> illegal =
+        variant ? space::why_illegal(definition, *variant, problem, planned.device) : tl::unexpected(variant.error());
     if (!illegal || *illegal) {
       why = fmt::format("searched with another version of template {}: {}", definition.name,
                         illegal ? **illegal : illegal.error().text());
@@ -260,9 +260,9 @@ class CallableExport {
                   best,
                   {},
                   result.row.variant_origin.content_hash != definition.content_hash};
-    const auto variant = space::recorded_variant(definition, best.key());
+    const auto variant = space::parse_variant(definition, best.key());
     if (!variant) {
-      why = fmt::format("tuned with another version of template {}, which had other parameters", definition.name);
+      why = fmt::format("tuned with another version of template {}: {}", definition.name, variant.error().text());
       return std::nullopt;
     }
     winner.variant = *variant;
