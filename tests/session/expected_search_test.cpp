@@ -87,6 +87,12 @@ TEST(ExpectedSearch, FollowsBudgetsWorkersAndEnergy) {
   SessionOptions timed;
   timed.budget.seconds = 20;
   EXPECT_NEAR(expected_search(small, timed, 8).seconds, 20, 1);
+  timed.budget.seconds = 7200;
+  EXPECT_NEAR(expected_search(small, timed, 8).seconds, 7200, 10) << "all of it is used";
+  EXPECT_GT(expected_search(small, with_trials(5000), 8).seconds, 500);
+  timed.budget.acceptable_miss = 0.01;
+  EXPECT_LT(expected_search(small, timed, 8).seconds, 200) << "less where little is left";
+  timed.budget = {20, {}, {}};
   timed.measure_energy = true;
   EXPECT_NEAR(expected_search(small, timed, 8).seconds, 20, 1) << "no window outlasts a budget";
   SessionOptions energy;

@@ -78,16 +78,19 @@ ExpectedSearch expected_search(const Problem& problem, const SessionOptions& opt
 
   const std::optional<double>& budget_s = options.budget.seconds;
   const double before_s = kPreparing_s + before_search_s(options, launch_s, expected.sampling);
-  const double variants =
-      options.budget.trials ? std::min(static_cast<double>(*options.budget.trials), kUsualVariants) : kUsualVariants;
+  // What is asked for is used, if the strategy goes on where the presets end and does not stop when little is left.
+  const bool uses_all = options.strategy == search::kDefaultStrategy && !options.budget.acceptable_miss;
+  double variants = options.budget.trials ? static_cast<double>(*options.budget.trials) : kUsualVariants;
+  if (!uses_all) variants = std::min(variants, kUsualVariants);
   const double variant_s = std::max(kBuild_s / static_cast<double>(std::max<std::size_t>(compile_workers, 1)),
                                     kTrial_s + std::max(kScreenSample_s, kTrialLaunches * launch_s));
   double until_rounds_s = before_s + variants * variant_s;
   std::optional<double> left_s;
   if (budget_s) {
     const double reserve_s = reserved_for_rounds_s(options, launch_s, expected.sampling, *budget_s - before_s);
-    until_rounds_s = std::min(
-        until_rounds_s, std::max(*budget_s - reserve_s, before_s + std::min(kLeastVariants, variants) * variant_s));
+    const double in_budget_s =
+        std::max(*budget_s - reserve_s, before_s + std::min(kLeastVariants, variants) * variant_s);
+    until_rounds_s = uses_all && !options.budget.trials ? in_budget_s : std::min(until_rounds_s, in_budget_s);
     left_s = *budget_s - until_rounds_s;
   }
   const double usual = expected.sampling == Sampling::kSettled ? kUsualSettled : kUsualShort;
