@@ -68,8 +68,8 @@ void finish_family(Database& database, RowId session, const Family& family);
 /// The families of finished sessions, newest first; of one question the newest alone. A question is the problem, range,
 /// device class but for the driver branch, template content, whether recorded, conditions, and whether one order adds.
 [[nodiscard]] std::vector<FamilyRow> list_families(const Database& database, const FamilyFilter& filter);
-/// All finished benches for the key that have a best, newest first.
-[[nodiscard]] std::vector<BestRow> list_benches(const Database& database, const ResultKey& key);
+/// All finished searches and benches for the key that have a best, newest first.
+[[nodiscard]] std::vector<BestRow> list_answers(const Database& database, const ResultKey& key);
 /// The newest trial of each variant of the key's template, with that trial's screening samples, by variant key.
 /// Includes all sessions of the key's kind under the rest of the key, over this template or several, on any board
 /// (TrialRow names it).

@@ -131,13 +131,13 @@ std::vector<BestRow> list_best(const Database& database, const BestFilter& filte
   return read_best(statement);
 }
 
-std::vector<BestRow> list_benches(const Database& database, const ResultKey& key) {
+std::vector<BestRow> list_answers(const Database& database, const ResultKey& key) {
   Statement statement(
       database, concat({"SELECT ", kBestColumns, " FROM best JOIN session_keys AS keys ON keys.session = best.session",
                         kBestJoins,
                         "WHERE keys.device_class = ?1 AND keys.problem_key = ?2 AND keys.template_name = ?3"
                         " AND keys.template_hash = ?4 AND (keys.source <> 'gpu') = ?5 AND keys.conditions_key = ?6"
-                        " AND (?7 IS NULL OR keys.device_uuid = ?7) AND keys.kind = 'bench'"
+                        " AND (?7 IS NULL OR keys.device_uuid = ?7)"
                         " ORDER BY best.session DESC"}));
   bind_key(statement, key);
   return read_best(statement);

@@ -130,16 +130,16 @@ TEST_F(Answers, OfBenchesNeverReplaceThoseOfSearches) {
   EXPECT_THAT(winners({}), ElementsAre("A=1"));
   EXPECT_THAT(winners({.kind = "bench"}), ElementsAre("A=1"));
   std::vector<std::string> history;
-  for (const auto& row : list_benches(database_, sample_.key())) {
+  for (const auto& row : list_answers(database_, sample_.key())) {
     history.push_back(row.variant_key);
   }
-  EXPECT_THAT(history, ElementsAre("A=1", "A=2"));
+  EXPECT_THAT(history, ElementsAre("A=1", "A=2", "A=1"));
   const auto trials = find_trials(database_, sample_.key());
   ASSERT_EQ(trials.size(), 1U);
   EXPECT_EQ(trials.at("A=1").report.outcome.kind, OutcomeKind::kOk);
   auto burst = sample_.key();
   burst.conditions_key = "burst rotated";
-  EXPECT_THAT(list_benches(database_, burst), IsEmpty());
+  EXPECT_THAT(list_answers(database_, burst), IsEmpty());
   EXPECT_THAT(error_of([&] {
                 sample_.session.kind = "other";
                 static_cast<void>(sample_.begin(database_));
@@ -218,8 +218,8 @@ TEST_F(Answers, OfABenchOnAnotherBoardAreNotThisOnes) {
   other_board.device.uuid = "GPU-2";
   answer(sample_, "A=1");
   bench(other_board, "A=1");
-  EXPECT_EQ(list_benches(database_, sample_.key()).size(), 1U);
-  EXPECT_THAT(list_benches(database_, key_of(find_best(database_, sample_.key()).value())), IsEmpty());
+  EXPECT_EQ(list_answers(database_, sample_.key()).size(), 2U);
+  EXPECT_EQ(list_answers(database_, key_of(find_best(database_, sample_.key()).value())).size(), 1U);
 }
 
 TEST_F(Answers, NeedATriedVariant) {

@@ -191,9 +191,9 @@ TEST_F(DatabaseStoreTest, ABenchReplacesNeitherAnswerNorTrials) {
   store_.finish(answer(variant(32), 0.5));
   EXPECT_EQ(stored(store_key()).value().best().variant, variant(16));
   EXPECT_EQ(store_.trials(store_key()).size(), 1U);
-  const auto benches = db::list_benches(database_, result_key(store_key(), store_key().templates.id()));
-  ASSERT_EQ(benches.size(), 1U);
-  EXPECT_EQ(benches[0].variant_key, variant(32).key());
+  const auto answers = db::list_answers(database_, result_key(store_key(), store_key().templates.id()));
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_EQ(answers[0].variant_key, variant(32).key());
 }
 
 TEST_F(DatabaseStoreTest, RoundsKeepEveryFieldOfEveryStage) {

@@ -142,6 +142,13 @@ TEST_F(ReportsTest, ResultsWithoutEnergyNameTheCommandThatMeasuresIt) {
   EXPECT_GT(results({"report", "--power", "--json"}).at(0).at("winner").at("power_w").get<double>(), 0);
 }
 
+TEST_F(ReportsTest, EnergyOutlastsALaterSearchThatMeasuredNone) {
+  ASSERT_EQ(search({"-q", "--power"}).exit_code, 0);
+  const json before = results({"report", "--power", "--json"}).at(0).at("winner");
+  ASSERT_EQ(search({"-q", "--force"}).exit_code, 0);
+  EXPECT_EQ(results({"report", "--power", "--json"}).at(0).at("winner"), before);
+}
+
 TEST_F(ReportsTest, ThatCommandNamesABuiltInTemplateWhereNoSearchTakesItUnasked) {
   for (const char* name : {"sgemm_simt", "sgemm_classic"})
     ASSERT_EQ(pgtune({"search", "--template", name, "--shape", "64x64x64", "--variants", "2", "-q"}).exit_code, 0)

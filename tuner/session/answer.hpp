@@ -39,7 +39,7 @@ struct EnergySummary {
   double power_w = 0;                          ///< median
   double time_s = 0;                           ///< of one launch inside the windows, median
   double sm_clock_hz = 0;                      ///< median
-  std::optional<double> power_cap_share;       ///< median
+  std::optional<double> power_cap_share = {};  ///< median
   double uncertainty = 0;                      ///< of the energy, the largest of the windows
   bool suspect = false;                        ///< in any window counter and averaged power disagree
   /// Energy of the baseline's neighbouring windows over the own, median and range; > 1 needs less energy. 0 for the

@@ -108,7 +108,7 @@ class ReportCommand final : public Command {
   }
 
   void print_results(Context& context, std::vector<StoredResult>& results) const {
-    if (power_) take_bench_energy(filter_.open_database(context), results);
+    if (power_) take_energy_of_others(filter_.open_database(context), results);
     if (roofline_) {
       report_roofline(context, results);
     } else if (boards_) {
@@ -172,7 +172,7 @@ class ReportCommand final : public Command {
       context.terminal().error(filter_.nothing_found(context));
       return ExitCode::kNothingValid;
     }
-    take_bench_energy(database, results);
+    take_energy_of_others(database, results);
     std::vector<StoredResult> before;
     if (!against_.empty()) before = one_a_problem(filter_.load_from(context, against_));
     const std::string name = std::filesystem::path(database.origin()).filename().string();

@@ -110,14 +110,14 @@ void print_group(Terminal& terminal, const ResultGroup& group) {
   terminal.print("\n");
 }
 
-/// Takes the energy of `bench` for the same winner; false where it has none.
-bool take_energy(StoredResult& result, const session::Answer& bench) {
-  if (!bench.baseline_energy) return false;
-  for (const session::RankedVariant& row : bench.ranking) {
+/// Takes the energy that `other` has of the same winner; false where it has none.
+bool take_energy(StoredResult& result, const session::Answer& other) {
+  if (!other.baseline_energy) return false;
+  for (const session::RankedVariant& row : other.ranking) {
     if (!(row.variant == result.answer.best().variant) || !row.energy) continue;
     result.answer.ranking.front().energy = row.energy;
-    result.answer.baseline_energy = bench.baseline_energy;
-    result.answer.idle_power_w = bench.idle_power_w;
+    result.answer.baseline_energy = other.baseline_energy;
+    result.answer.idle_power_w = other.idle_power_w;
     return true;
   }
   return false;
@@ -125,16 +125,14 @@ bool take_energy(StoredResult& result, const session::Answer& bench) {
 
 }  // namespace
 
-void take_bench_energy(const db::Database& database, std::vector<StoredResult>& results) {
-  const std::vector<db::SessionRow> sessions = db::list_sessions(database);
-  if (std::none_of(sessions.begin(), sessions.end(), [](const auto& session) { return session.kind == "bench"; }))
-    return;
+void take_energy_of_others(const db::Database& database, std::vector<StoredResult>& results) {
   for (StoredResult& result : results) {
     if (energies(result)) continue;
-    for (const db::BestRow& bench : db::list_benches(database, db::key_of(result.row))) {
-      const std::string subject = fmt::format("{}: the bench of session {} for '{}'", database.origin(), bench.session,
-                                              excerpt(bench.problem_key));
-      if (take_energy(result, db::record_of<session::Answer>(bench.answer_json, subject))) break;
+    for (const db::BestRow& row : db::list_answers(database, db::key_of(result.row))) {
+      if (row.session == result.row.session) continue;
+      const std::string subject = fmt::format("{}: the answer of session {} for '{}'", database.origin(), row.session,
+                                              excerpt(row.problem_key));
+      if (take_energy(result, db::record_of<session::Answer>(row.answer_json, subject))) break;
     }
   }
 }

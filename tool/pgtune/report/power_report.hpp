@@ -11,9 +11,9 @@
 
 namespace pgtune::tool {
 
-/// Results without energy get that of the newest bench of their winner which measured it. Throws db::Error, and
-/// CommandError (database) for a bench that cannot be read.
-void take_bench_energy(const db::Database& database, std::vector<StoredResult>& results);
+/// Results without energy get that of the newest other search or bench which measured it of their winner. Throws
+/// db::Error, and CommandError (database) for an answer that cannot be read.
+void take_energy_of_others(const db::Database& database, std::vector<StoredResult>& results);
 
 /// Results without measured energy are listed with the command that measures it.
 /// `database_option`: of the printed command.
