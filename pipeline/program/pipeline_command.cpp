@@ -161,6 +161,7 @@ class PipelineCommand final : public Command {
     task.dry_run = dry_run_;
     task.wait = wait_;
     task.json = json_;
+    require_device_name(task.device);
     return task;
   }
 

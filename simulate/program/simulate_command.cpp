@@ -144,7 +144,8 @@ class SimulateCommand final : public Command {
     task.seed = static_cast<std::uint64_t>(parse_count("--seed", seed_, 0));
     const double margin = parse_real("--margin", margin_);
     if (!(margin > 0 && margin < 100))
-      throw CommandError(ErrorKind::kUsage, fmt::format("--margin {} is no margin. Give more than 0 %.", margin_));
+      throw CommandError(ErrorKind::kUsage,
+                         fmt::format("--margin {} is no margin. Give more than 0 and less than 100 %.", margin_));
     task.margin = margin / 100;
     return task;
   }

@@ -36,7 +36,9 @@ TEST_F(CompletionTest, BashOffersWhatFits) {
   EXPECT_EQ(offered("pgtune export header --name", 3), " --namespace \n");
   EXPECT_EQ(offered("pgtune search --dtype b", 3), " bf16 \n");
   EXPECT_EQ(offered("pgtune report --source ''", 3), " gpu recorded \n");
-  EXPECT_EQ(offered("pgtune search --device re", 3), " recording \n");
+  EXPECT_EQ(offered("pgtune search --device ''", 3), " auto all recording \n");
+  EXPECT_EQ(offered("pgtune pipeline --device ''", 3), " auto recording \n") << "it takes one";
+  EXPECT_EQ(offered("pgtune run --serve -- ./a --", 5), "  \n") << "the program's own words";
   EXPECT_EQ(offered("pgtune search --shapes ''", 3), "  \n") << "files, by the shell";
   EXPECT_EQ(offered("pgtune search --budget ''", 3), "  \n");
   EXPECT_EQ(offered("pgtune search --force --sh", 3), " --shape --shapes \n") << "a flag takes no value";

@@ -123,7 +123,9 @@ TEST_F(SlurmTest, RefusesWhatCannotWork) {
   expect(slurm({"--budget", "soon"}), 2, "soon");
   expect(slurm({"--total", "10m"}), 2, "unknown option '--total'");
   expect(slurm({"--partition", "a\"b"}), 2, "--partition");
-  expect(slurm({"--device", "h200"}), 2, "unknown device 'h200'. Give auto");
+  for (const char* device : {"h200", "auto", "all", "1"})
+    expect(slurm({"--device", device}), 2, "a task has one GPU, number 0. Give --device 0, recording");
+  expect(slurm({"--device", "recordings"}), 2, "unknown device 'recordings'");
   expect(slurm({"--sbatch", "mail"}), 2, "no option of sbatch");
   expect(slurm({"--db", "x.db"}), 2, "unknown option '--db' of 'pgtune slurm'");
   expect(slurm({"--force"}), 2, "unknown option '--force'");

@@ -123,7 +123,7 @@ std::string usage_message(const CLI::App& root, const CLI::ParseError& error) {
     cause = error.what();
     const std::string option = cause.substr(0, cause.find_first_of(": "));
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && cause.find(" required ") != std::string::npos)
-      cause = option + " needs a value";
+      cause = option + (cause.find("At Most") != std::string::npos ? " is given more than once" : " needs a value");
     if (dynamic_cast<const CLI::RequiresError*>(&error) != nullptr) cause = option + " goes with --version";
   }
   return fmt::format("{} See '{} --help'.", sentence(std::move(cause)), full_name(app));

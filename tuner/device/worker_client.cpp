@@ -103,7 +103,7 @@ WorkerFailure WorkerClient::failure(WorkerFailure::Kind kind, const std::string&
   deadline_.reset();
   if (hello_) return {kind, {ErrorKind::kEnvironment, fmt::format("{} worker {}", role_, what), {}}, false};
   return {WorkerFailure::Kind::kStart,
-          {ErrorKind::kEnvironment, fmt::format("{} worker {} could not start: it {}", role_, path_, what), {}},
+          {ErrorKind::kEnvironment, fmt::format("{} worker {} could not start: {}", role_, path_, what), {}},
           false};
 }
 

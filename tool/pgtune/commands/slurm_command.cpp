@@ -145,6 +145,7 @@ class SlurmCommand final : public Command {
     const auto cpus = static_cast<std::size_t>(parse_count("--cpus", request_.cpus, 1));
     std::optional<double> limit_s;
     if (!request_.time.empty()) limit_s = value_or_throw(parse_slurm_time(request_.time));
+    require_device_of_task();
     const SearchRequest search = search_->request(context);
     if (output_.empty() && !dry_run_)
       throw CommandError(ErrorKind::kUsage, "--output is required. Give -o a script to write, or --dry-run.");
@@ -168,6 +169,17 @@ class SlurmCommand final : public Command {
     job.command_line = context.command_line();
     pass_on(job);
     return job;
+  }
+
+  void require_device_of_task() const {
+    for (const Option& option : searched_) {
+      for (const std::string& word : option.words()) {
+        if (option.name() != "--device" || word == "--device=0" || word.starts_with("--device=recording")) continue;
+        throw CommandError(ErrorKind::kUsage, fmt::format("{}: a task has one GPU, number 0. Give --device 0, "
+                                                          "recording or recording:FILE.",
+                                                          word));
+      }
+    }
   }
 
   /// The user's search options, without those that each task sets itself and those for this command's output.

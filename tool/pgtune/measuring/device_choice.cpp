@@ -27,6 +27,9 @@ constexpr std::string_view kRecordingFile = "recording:";
 constexpr const char* kPlanArchitecture = "sm_90a";
 constexpr const char* kDeviceRemedy =
     "Give auto, a GPU's number or UUID ('pgtune devices' lists them), recording, or recording:FILE.";
+constexpr const char* kDeviceOrArchitectureRemedy =
+    "Give auto, a GPU's number or UUID ('pgtune devices' lists them), recording, recording:FILE, or an architecture "
+    "such as sm_90a.";
 constexpr const char* kDevicesRemedy =
     "Give auto, a GPU's number or UUID ('pgtune devices' lists them) or several of these after commas, all, recording, "
     "or recording:FILE.";
@@ -36,7 +39,8 @@ bool is_number(const std::string& text) {
 }
 
 bool names_recording_or_auto(const std::string& option) {
-  return option == kAutomatic || option == kRecording || option.starts_with(kRecordingFile);
+  return option == kAutomatic || option == kRecording ||
+         (option.starts_with(kRecordingFile) && option.size() > kRecordingFile.size());
 }
 
 DeviceChoice recording_choice(const std::string& file) {
@@ -71,7 +75,7 @@ std::vector<DeviceInfo> gpus_of(const Context& context) {
   if (architecture_info(option))
     throw CommandError(ErrorKind::kUsage,
                        fmt::format("'{}' is an architecture, and this command needs a GPU or a recording. {} 'pgtune "
-                                   "space', 'inspect' and 'guess' take architectures.",
+                                   "space', 'inspect', 'ladder' and 'guess' take architectures.",
                                    option, remedy));
   throw CommandError(ErrorKind::kUsage, fmt::format("unknown device '{}'. {}", option, remedy));
 }
@@ -124,13 +128,16 @@ DeviceChoice gpu_choice(const DeviceInfo& info, std::size_t ordinal) {
   return choice;
 }
 
+void require_device_name(const std::string& option) {
+  if (!names_gpu(option) && !names_recording_or_auto(option)) fail_unknown(option, kDeviceRemedy);
+}
+
 DeviceChoice choose_device(const Context& context, const std::string& option) {
+  require_device_name(option);
   if (option == kAutomatic) return automatic_choice(context);
   if (option == kRecording) return recording_choice("");
-  if (option.starts_with(kRecordingFile) && option.size() > kRecordingFile.size())
-    return recording_choice(option.substr(kRecordingFile.size()));
-  if (names_gpu(option)) return chosen_gpu(gpus_of(context), option);
-  fail_unknown(option, kDeviceRemedy);
+  if (option.starts_with(kRecordingFile)) return recording_choice(option.substr(kRecordingFile.size()));
+  return chosen_gpu(gpus_of(context), option);
 }
 
 void require_device_names(const std::string& option) {
@@ -189,6 +196,7 @@ DeviceInfo device_or_architecture(Context& context, const std::string& option) {
   if (option.starts_with("sm_"))
     throw CommandError(ErrorKind::kUsage, fmt::format("unknown architecture '{}'; this pgtune knows: {}", option,
                                                       fmt::join(known_architectures(), ", ")));
+  if (!names_gpu(option) && !names_recording_or_auto(option)) fail_unknown(option, kDeviceOrArchitectureRemedy);
   DeviceChoice choice = choose_device(context, option);
   note_missing_gpu(context.terminal(), choice);
   return std::move(choice.info);

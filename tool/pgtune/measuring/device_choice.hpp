@@ -45,7 +45,8 @@ struct DeviceChoice {
 /// (environment); db::Error for a bad recording file.
 [[nodiscard]] DeviceChoice choose_device(const Context& context, const std::string& option);
 
-/// Throws CommandError (usage) if no machine could have the devices that `option` names for choose_devices().
+/// Throw CommandError (usage) if no machine could have what `option` names for choose_device(), choose_devices().
+void require_device_name(const std::string& option);
 void require_device_names(const std::string& option);
 
 /// The devices that `option` names for work on several at once: all (every GPU that CUDA shows), GPUs' numbers and

@@ -118,7 +118,7 @@ MeasuringOptions MeasuringArguments::read(Context& context) const {
 CompileLimits MeasuringArguments::compile_limits(const UserConfig& defaults) const {
   CompileLimits limits = compile_.read();
   limits.jobs = jobs_.empty() ? static_cast<std::size_t>(defaults.jobs.value_or(0))
-                              : static_cast<std::size_t>(parse_count("--jobs", jobs_, 0));
+                              : static_cast<std::size_t>(parse_count("--jobs", jobs_, 1));
   return limits;
 }
 

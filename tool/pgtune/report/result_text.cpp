@@ -13,6 +13,7 @@
 #include "tool/pgtune/report/brief_text.hpp"
 #include "tool/pgtune/report/counters_view.hpp"
 #include "tuner/model/device_class.hpp"
+#include "tuner/session/pipeline/quarantine.hpp"
 #include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
@@ -208,6 +209,8 @@ std::string result_text(const SearchOutcome& outcome, const Terminal& terminal) 
   } else {
     const bool early = result.interrupted || result.budget_reached || result.gave_up;
     out += early ? "No valid variant was found before it ended.\n" : "No valid variant was found.\n";
+    if (session::has_fatal_trials(result.counts))
+      out += "What crashed or hung is not tried again here without --retry-failed.\n";
   }
   if (verbose && result.answer)
     out += '\n' + best_table(outcome, *result.answer) + energy_table(outcome.problem, *result.answer) +

@@ -130,11 +130,13 @@ std::int64_t parse_count(const std::string& option, const std::string& text, std
 
 int parse_rounds(const std::string& text, int least) {
   constexpr std::int64_t kMost = 10'000;
-  const auto rounds = static_cast<int>(std::min(parse_count("--rounds", text, 1), kMost));
+  const std::int64_t rounds = parse_count("--rounds", text, 1);
   if (rounds < least)
     throw CommandError(ErrorKind::kUsage,
                        fmt::format("--rounds {} are too few for an interval. Give at least {}.", text, least));
-  return rounds;
+  if (rounds > kMost)
+    throw CommandError(ErrorKind::kUsage, fmt::format("--rounds {} are too many. Give {} at most.", text, kMost));
+  return static_cast<int>(rounds);
 }
 
 double parse_real(const std::string& option, const std::string& text) {
