@@ -80,6 +80,7 @@ TEST_F(FamilyCommand, RangesComeFromFilesToo) {
   ASSERT_EQ(object.at("results").size(), 2U);
   EXPECT_EQ(object.at("results").at(1).at("family").at("problem").at("m"), 16);
   EXPECT_EQ(object.at("results").at(1).at("loss"), nullptr);
+  EXPECT_EQ(object.at("results").at(1).at("baseline_first"), nullptr);
 
   const Finished shown = pgtune({"show", "--shapes", path("shapes.txt")});
   EXPECT_THAT(shown.out, AllOf(HasSubstr("1..24x256x256"), HasSubstr("1..16x256x128")));
