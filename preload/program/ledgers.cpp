@@ -87,9 +87,9 @@ RecordedGemms read_ledgers(const std::filesystem::path& folder) {
       continue;
     }
     out.lost_calls += header.lost_calls;
-    const bool called = !slots->empty(),
-               launches_seen =
-                   std::any_of(slots->begin(), slots->end(), [](const auto&slot) { return slot.replayed_calls > 0; });
+    const bool called = !slots->empty();
+    const bool launches_seen =
+        std::any_of(slots->begin(), slots->end(), [](const preload::Slot& slot) { return slot.replayed_calls > 0; });
     for (const preload::Slot& slot : *slots) add_slot(gemms, slot, launches_seen);
     out.processes += called ? 1 : 0;
     header.uncalled[sizeof header.uncalled - 1] = '\0';

@@ -138,7 +138,9 @@ TEST(ExportedOperations, AreCalledFromC) {
     for (const char* absent : {"PGTUNE_OPERATIONS", "PGTUNE_GEMMS", "Gemm"})
       EXPECT_EQ(file.text.find(absent), std::string::npos) << file.path << " has " << absent;
   }
-  EXPECT_NE(package_text(content, "interface.h").find("softmax_bf16: sizes M, N; buffers X (in, bf16), Y (out, bf16)\n"), std::string::npos);
+  EXPECT_NE(
+      package_text(content, "interface.h").find("softmax_bf16: sizes M, N; buffers X (in, bf16), Y (out, bf16)\n"),
+      std::string::npos);
   std::string output;
   ASSERT_EQ(
       folder.run(

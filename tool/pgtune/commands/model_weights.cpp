@@ -66,11 +66,7 @@ class ModelReader {
     out_.dtype = dtype();
     out_.quantized = field("quantization_config").has_value();
     hidden_ = size("hidden_size");
-    out_.layers = size("num_hidden_layers");
-    if (out_.layers > kMostLayers) {
-      root_.problem(fmt::format("num_hidden_layers is {}, more than {}", out_.layers, kMostLayers));
-      out_.layers = kMostLayers;
-    }
+    out_.layers = checked(root_.required("num_hidden_layers"), kMostLayers);
     heads_ = size_or("num_attention_heads", architecture_.heads);
     const std::int64_t heads_here = shared(heads_, "attention heads");
     if (architecture_.attention == Attention::kLatent) {
@@ -108,10 +104,10 @@ class ModelReader {
     const auto found = field(name);
     return found ? std::optional(checked(*found)) : std::nullopt;
   }
-  [[nodiscard]] static std::int64_t checked(const JsonCursor& cursor) {
+  [[nodiscard]] static std::int64_t checked(const JsonCursor& cursor, std::int64_t most = kLargestSize) {
     const std::int64_t value = cursor.integer();
-    if (value >= 1 && value <= kLargestSize) return value;
-    cursor.problem(fmt::format("expected a number from 1 to {}", kLargestSize));
+    if (value >= 1 && value <= most) return value;
+    cursor.problem(fmt::format("expected a number from 1 to {}", most));
     return 1;
   }
   [[nodiscard]] bool flag(std::string_view name, bool otherwise) const {
@@ -261,11 +257,12 @@ nlohmann::json of_text(const nlohmann::json& document) {
   const auto text = document.find("text_config");
   if (document.contains("hidden_size") || text == document.end() || !text->is_object()) return document;
   nlohmann::json out = *text;
-  const bool names_dtype = out.contains("torch_dtype") || out.contains("dtype");
-  for (const char* name : {"torch_dtype", "dtype", "quantization_config"}) {
-    const bool is_dtype = std::string_view(name) != "quantization_config";
-    if (document.contains(name) && !out.contains(name) && !(is_dtype && names_dtype)) out[name] = document[name];
-  }
+  const auto inherit = [&](const char* name) {
+    if (document.contains(name) && !out.contains(name)) out[name] = document[name];
+  };
+  if (!out.contains("dtype")) inherit("torch_dtype");
+  if (!out.contains("torch_dtype")) inherit("dtype");
+  inherit("quantization_config");
   return out;
 }
 
