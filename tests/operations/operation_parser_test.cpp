@@ -125,6 +125,8 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/derived/0/expr", "\"round_up(K, 8)\"", "derived[0].expr: ", "unknown name 'K'"},
         Edit{"/require/0/reason", "", "require[0]: the field 'reason' is missing", ""},
         Edit{"/scalars/-", "{\"name\": \"eps\", \"value\": 1}", "scalars[1].name: ", "two scalars"},
+        Edit{"/scalars/-", "{\"name\": \"X\", \"value\": 1}", "", "a buffer and a scalar are both named 'X'"},
+        Edit{"/scalars/-", "{\"name\": \"X_\", \"value\": 1}", "", "'X' and 'X_' are too alike"},
         Edit{"/scalars/0/value", "1e39", "scalars[0].value: ", "1e+39 is beyond f32"},
         Edit{"/scalars/0/value", "1e-60", "scalars[0].value: ", "1e-60 is 0 in f32"},
         Edit{"/flops", "2", "flops: ", "expression in a string"}, Edit{"/bytes", "", "the field 'bytes'", ""},

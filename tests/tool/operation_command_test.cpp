@@ -82,7 +82,7 @@ TEST_F(OperationTest, AUsersOwnIsSearchedStoredAndShown) {
   const json result = json::parse(searched.out);
   EXPECT_EQ(result.at("problem").at("operation").at("name"), "twice");
   EXPECT_EQ(requests("trial"), 3);
-  EXPECT_EQ(of("search", path("twice.json"), "N=4096").exit_code, 0);
+  EXPECT_THAT(of("search", path("twice.json"), "N=4096").out, HasSubstr("-o best.hpp --operation FILE.json\n"));
   EXPECT_EQ(requests("trial"), 3) << "answered from the database";
   const Finished shown = pgtune({"show"});
   EXPECT_THAT(shown.out, AllOf(HasSubstr("twice N=4096"), HasSubstr("GB/s"), HasSubstr("of copy's best")));
@@ -272,6 +272,16 @@ TEST_F(OperationTest, HeadersSayWhatTheyLeaveOut) {
   const Finished version = pgtune({"export", "header", "--operation", path("twice.json")});
   EXPECT_EQ(version.exit_code, 1);
   EXPECT_THAT(version.err, HasSubstr("left out twice N=4096: tuned with another version of the operation twice"));
+}
+
+TEST_F(OperationTest, ItsTemplatesHaveNamesOfTheirOwn) {
+  write("other.json", read("twice_template.json"));
+  std::string both = kOwnOperation;
+  both.replace(both.find("[\"twice_template.json\""), 1, "[\"other.json\", ");
+  write("twice.json", both);
+  const Finished result = of("search", path("twice.json"), "N=4096");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("other.json and twice_template.json are both named"));
 }
 
 TEST_F(OperationTest, HeadersRefuseWhatIsAboutGemms) {

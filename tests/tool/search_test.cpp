@@ -42,10 +42,11 @@ TEST_F(SearchTest, PrintsTheBestAgainstTheBaseline) {
 TEST_F(SearchTest, PrintedCommandsRepeatTheDatabaseThatWasGiven) {
   EXPECT_THAT(search({"--db", path("own.db")}).out,
               AllOf(HasSubstr("details   pgtune show --shape 256x256x256 --db " + path("own.db")),
-                    HasSubstr("use it    pgtune export header -o best.hpp --db " + path("own.db") + "\n")));
+                    HasSubstr("use it    pgtune export header -o best.hpp --template FILE.json --db " + path("own.db") +
+                              "\n")));
   EXPECT_THAT(search({"--db", path("it's mine.db")}).out,
-              HasSubstr("-o best.hpp --db '" + path("it'\\''s mine.db") + "'\n"));
-  EXPECT_THAT(search().out, HasSubstr("export header -o best.hpp\n"));
+              HasSubstr("-o best.hpp --template FILE.json --db '" + path("it'\\''s mine.db") + "'\n"));
+  EXPECT_THAT(search().out, HasSubstr("export header -o best.hpp --template FILE.json\n"));
 }
 
 TEST_F(SearchTest, NotesThatHaveNoRoomBesideTheirCommandAreBelowIt) {

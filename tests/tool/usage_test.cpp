@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(
                       WrongInput{"negative", shape("-1x1x1"), {"M is -1", "at least 1"}},
                       WrongInput{"letters", shape("axbxc"), {"M is 'a'", "not a whole number"}},
                       WrongInput{"four_extents", shape("1x1x1x1"), {"4 extents"}},
-                      WrongInput{"empty", shape(""), {"shape ''"}},
+                      WrongInput{"empty", shape(""), {"--shape has an empty value"}},
                       WrongInput{"extent_past_64_bits", shape("9223372036854775808x1x1"), {"does not fit 64 bits"}},
                       WrongInput{"product_past_64_bits", shape("4294967296x4294967296x4294967296"), {"64 bits"}},
                       WrongInput{"none", {"search"}, {"no shape given", "--shape"}},
@@ -90,6 +90,9 @@ INSTANTIATE_TEST_SUITE_P(
                    {"bench", "--shape", "64x64x64", "--rounds", "10001", "--device", "0"},
                    {"--rounds 10001 are too many"}},
         WrongInput{"no_workers", {"search", "--shape", "64x64x64", "--jobs", "0"}, {"--jobs '0'"}},
+        WrongInput{"an_unset_variable",
+                   {"search", "--shape", "64x64x64", "--template", ""},
+                   {"--template has an empty value"}},
         WrongInput{"an_option_twice",
                    {"search", "--shape", "64x64x64", "--seed", "1", "--seed", "2"},
                    {"--seed is given more than once"}},
@@ -125,7 +128,7 @@ TEST_F(UsageTest, ATerminalGetsMessagesInLinesOfItsWidth) {
 }
 
 TEST_F(UsageTest, UnknownDevices) {
-  for (const char* device : {"every", "sm_1", "gpu", "", "recording:", "-1"}) {
+  for (const char* device : {"every", "sm_1", "gpu", "recording:", "-1"}) {
     const Finished result = search({"--device", device});
     EXPECT_EQ(result.exit_code, 2) << device;
     EXPECT_THAT(result.err,

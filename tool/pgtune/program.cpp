@@ -139,6 +139,18 @@ std::optional<std::string> unknown_command(const CLI::App& app) {
   return named.empty() ? std::nullopt : unknown_command(*named.back());
 }
 
+/// The message for an option that was given an empty value, as from an unset variable of the shell.
+std::optional<std::string> empty_value(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || option->get_expected_min() == 0 || !option->nonpositional()) continue;
+    const CLI::results_t& values = option->results();
+    if (std::find(values.begin(), values.end(), "") != values.end())
+      return fmt::format("{} has an empty value. Give one, or leave the option out.", option->get_name());
+  }
+  const auto named = app.get_subcommands();
+  return named.empty() ? std::nullopt : empty_value(*named.back());
+}
+
 ColorMode parse_color(const std::string& text) {
   static const std::map<std::string, ColorMode> modes{
       {"auto", ColorMode::kAuto}, {"always", ColorMode::kAlways}, {"never", ColorMode::kNever}};
@@ -209,6 +221,10 @@ ExitCode parse_and_run(int argc, char** argv, Terminal& terminal, Rooms& rooms) 
     return ExitCode::kDone;
   } catch (const CLI::ParseError& error) {
     terminal.error(usage_message(app, error));
+    return ExitCode::kUsage;
+  }
+  if (const auto empty = empty_value(app)) {
+    terminal.error(*empty);
     return ExitCode::kUsage;
   }
   terminal.set_color(parse_color(color));

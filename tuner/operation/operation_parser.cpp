@@ -39,6 +39,19 @@ std::vector<NamedScalar> read_scalars(const JsonCursor& root) {
   return out;
 }
 
+/// Exported structs have members of these names, with '_' after those that C++ keeps for itself.
+void require_distinct_members(const JsonCursor& root, const OperationDefinition& operation) {
+  std::vector<std::string> names;
+  for (const BufferSpec& buffer : operation.buffers) names.push_back(buffer.name);
+  for (const NamedScalar& scalar : operation.scalars) names.push_back(scalar.name);
+  for (const std::string& name : names) {
+    if (std::count(names.begin(), names.end(), name) > 1)
+      root.problem(fmt::format("a buffer and a scalar are both named '{}'", name));
+    if (std::count(names.begin(), names.end(), name + '_') > 0)
+      root.problem(fmt::format("'{}' and '{}_' are too alike for an exported header", name, name));
+  }
+}
+
 std::vector<std::string> read_templates(const JsonCursor& root) {
   std::vector<std::string> out;
   for (const JsonCursor& element : root.optional_elements("templates", kMaxEntries)) {
@@ -74,6 +87,7 @@ OperationDefinition read_definition(const JsonCursor& root, std::string_view res
   out.scalars = read_scalars(root);
   read_buffers(root, names, out);
   read_pointers(root, names, out);
+  require_distinct_members(root, out);
   if (out.buffers.empty()) return out;  // that is a problem by itself, and what follows names buffers
   read_reference(root, names, out);
   read_lesser(root, names, out);

@@ -95,6 +95,8 @@ std::string JsonCursor::string() const {
   }
   auto text = value_->get<std::string>();
   if (text.empty()) problem("the string is empty");
+  if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' && c != '\n' && c != '\t'; }))
+    problem("the string has a control character");
   return text;
 }
 

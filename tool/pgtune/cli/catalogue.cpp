@@ -218,6 +218,23 @@ LoadedOperation Catalogue::operation(const std::string& selector) const {
                                  selector, sentence_end(suggestion(selector, operation_names()))));
 }
 
+namespace {
+
+/// The database knows templates by their names.
+void require_distinct_names(const std::vector<space::TemplateDefinition>& templates,
+                            const std::vector<std::string>& paths) {
+  for (std::size_t i = 0; i < templates.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (templates[i].name == templates[j].name)
+        throw CommandError(ErrorKind::kUsage, fmt::format("{} and {} are both named '{}'. Name each template "
+                                                          "differently.",
+                                                          paths[j], paths[i], templates[i].name));
+    }
+  }
+}
+
+}  // namespace
+
 space::TemplateSet Catalogue::select(const std::string& selector, const Problem& problem,
                                      const LoadedOperation* operation) const {
   if (operation == nullptr) return select(selector, problem);
@@ -227,6 +244,7 @@ space::TemplateSet Catalogue::select(const std::string& selector, const Problem&
   } else {
     for (const std::string& path : operation->definition.templates)
       selected.push_back(load_for(*this, *operation, fs::path(operation->folder) / path, operation->is_built_in));
+    require_distinct_names(selected, operation->definition.templates);
   }
   std::erase_if(selected, [&](const auto& definition) { return !definition.computes(problem); });
   if (selected.empty())

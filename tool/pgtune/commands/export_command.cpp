@@ -172,7 +172,7 @@ class ExportCommand final : public Command {
     }
     const CallableHeader content = callable_export(context, results, filter_.open_database(context), options);
     if (content.entries.empty() && content.families.empty()) {
-      context.terminal().error("nothing can be exported; search again with this version of pgtune");
+      context.terminal().error("nothing can be exported, for the reasons above");
       return ExitCode::kNothingValid;
     }
     if (!coverage_.empty()) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tool/pgtune/cli/catalogue.hpp"
 #include "tool/pgtune/cli/options/problem_options.hpp"
 #include "tool/pgtune/cli/terminal/quantity.hpp"
 #include "tool/pgtune/cli/terminal/text_table.hpp"
@@ -161,6 +162,17 @@ std::string tried_text(const SearchOutcome& outcome, const session::Answer& answ
   return text;
 }
 
+/// The option that names what is not built in; empty where all is.
+std::string own_file_option(const Problem& problem, const Variant& winner) {
+  const std::vector<std::string> operations = Catalogue().operation_names();
+  const std::string operation = problem.operation_name();
+  if (operation != kGemmName && std::find(operations.begin(), operations.end(), operation) == operations.end())
+    return fmt::format(" --operation {}", kNobodysFile);
+  return Catalogue().selector_of(winner.template_name, problem) == kNobodysFile
+             ? fmt::format(" --template {}", kNobodysFile)
+             : "";
+}
+
 /// What a user needs of a search that found something, in at most fifteen lines.
 std::string brief_text(const SearchOutcome& outcome, const session::Answer& answer, const Terminal& terminal) {
   const std::size_t width = text_width(terminal);
@@ -193,7 +205,8 @@ std::string brief_text(const SearchOutcome& outcome, const session::Answer& answ
       fmt::format("details   pgtune show {}{}", problem_options_text(outcome.problem), outcome.database_option);
   if (details.size() + notes.size() > width && !notes.empty()) details += "\n        ";
   out += details + notes + '\n';
-  return out + fmt::format("use it    pgtune export header -o best.hpp{}\n", outcome.database_option);
+  return out + fmt::format("use it    pgtune export header -o best.hpp{}{}\n",
+                           own_file_option(outcome.problem, answer.best().variant), outcome.database_option);
 }
 
 }  // namespace
