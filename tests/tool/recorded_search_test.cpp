@@ -129,6 +129,7 @@ TEST_F(RecordedSearchTest, AWinnerIsExportedByATemplateThatHasMoreParametersSinc
   const Finished header = pgtune({"export", "header", "--no-verify", "--template", path("tiny.json")});
   EXPECT_EQ(header.exit_code, 0) << header.err;
   EXPECT_THAT(header.out, AllOf(HasSubstr("ADDED=0"), HasSubstr("another version")));
+  EXPECT_THAT(header.err, HasSubstr("1 winner tuned with another version of a template"));
 }
 
 TEST_F(RecordedSearchTest, RoofsAreThoseOfTheRecordingAndL2IsOfTheMeasuredTemplateAlone) {

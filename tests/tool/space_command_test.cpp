@@ -177,7 +177,7 @@ TEST_F(InspectTest, IllegalVariantsNameTheReason) {
   const Finished illegal = inspect({"--variant", "BM=64,BN=128"});
   EXPECT_EQ(illegal.exit_code, 2);
   EXPECT_THAT(illegal.err, AllOf(HasSubstr("BM=64,BN=128"), HasSubstr("the CTA tile is too large"),
-                                 HasSubstr("pgtune space --list")));
+                                 HasSubstr("pgtune space --grid full --list")));
   const Finished shape = inspect({"--shape", "64x64x4"});
   EXPECT_EQ(shape.exit_code, 2);
   EXPECT_THAT(shape.err, HasSubstr("K is too short"));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace pgtune {
 namespace {
@@ -70,7 +71,10 @@ std::vector<KernelCall> kernel_calls(const LaunchPlan& plan) {
 
 const KernelLaunch& main_kernel(const LaunchPlan& plan) {
   const auto less = [](const KernelLaunch& a, const KernelLaunch& b) {
-    return a.dynamic_smem_bytes < b.dynamic_smem_bytes;
+    const auto rank = [](const KernelLaunch& kernel) {
+      return std::pair{kernel.dynamic_smem_bytes, kernel.grid.count() * kernel.block.count()};
+    };
+    return rank(a) < rank(b);
   };
   return *std::max_element(plan.kernels.rbegin(), plan.kernels.rend(), less);
 }

@@ -123,7 +123,8 @@ struct KernelCall {
 };
 [[nodiscard]] std::vector<KernelCall> kernel_calls(const LaunchPlan& plan);
 
-/// The kernel a reader means: of those with the most dynamic shared memory the last. Precondition: there is one.
+/// The kernel a reader means: of those with the most dynamic shared memory the one with the most threads, the last of
+/// several. Precondition: there is one.
 [[nodiscard]] const KernelLaunch& main_kernel(const LaunchPlan& plan);
 
 /// The words of a template's JSON and of the worker protocol: "workspace", "128B", "int32", ...; of buffers

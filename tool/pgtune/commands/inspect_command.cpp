@@ -191,9 +191,10 @@ class InspectCommand final : public Command {
       }
     }
     if (reason)
-      throw CommandError(ErrorKind::kUsage,
-                         fmt::format("variant {} is not legal for {}: {}. `pgtune space --list` prints the legal ones.",
-                                     result.variant.key(), result.problem.title(), *reason));
+      throw CommandError(
+          ErrorKind::kUsage,
+          fmt::format("variant {} is not legal for {}: {}. `pgtune space --grid full --list` prints the legal ones.",
+                      result.variant.key(), result.problem.title(), *reason));
     result.plan = value_or_throw(space::make_launch_plan(definition, result.variant, result.problem, result.device));
     const CompileLimits limits = compile_.read();
     result.build = build_checked(context, definition, result.variant, result.problem, result.device, limits);
@@ -253,9 +254,13 @@ class InspectCommand final : public Command {
       terminal.print(fmt::format("  {}\n", line));
     terminal.print("\n");
     TextTable facts({{"fact"}, {"value", Align::kLeft, Wrap::kWords}});
+    const bool several = inspection.plan.kernels.size() > 1;
+    if (several)
+      facts.add_row({"main kernel", fmt::format("{}, of {}", kernel.symbol, inspection.plan.kernels.size())});
     facts.add_row({"grid x threads", fmt::format("{} x {} x {} CTAs of {}", kernel.grid.x, kernel.grid.y, kernel.grid.z,
                                                  kernel.block.count())});
-    facts.add_row({"registers", fmt::format("{} per thread", inspection.build.registers)});
+    facts.add_row({"registers", fmt::format("{} per thread{}", inspection.build.registers,
+                                            several ? ", the most of its kernels" : "")});
     facts.add_row({"shared memory", fmt::format("{} bytes per CTA", inspection.smem_bytes)});
     facts.add_row({"local memory", fmt::format("{} bytes per thread, {} of them spill traffic",
                                                inspection.build.local_bytes, inspection.build.spill_bytes)});

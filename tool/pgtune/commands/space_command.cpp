@@ -133,7 +133,7 @@ class SpaceCommand final : public Command {
         "Also compile a variant of each template and the operation's reference, and compare their kernels with "
         "what they will be passed");
     compile_.add_to(app, kProblemGroup);
-    app.add_flag("--list", list_, "Also print every variant that a search would try, one a line").group(kOutputGroup);
+    app.add_flag("--list", list_, "Also print the variants of that grid, one a line").group(kOutputGroup);
     add_json_option(app, json_);
     app.show_first({"--template", "--grid", "--device", "--check", "--shape", "--shapes", "--dtype", "--layout",
                     "--epilogue", "--operation", "--size", "--list", "--json"});

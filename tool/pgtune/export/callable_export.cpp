@@ -25,6 +25,7 @@
 #include "tuner/space/enumerate.hpp"
 #include "tuner/space/plan.hpp"
 #include "tuner/template/variant_text.hpp"
+#include "tuner/util/count_text.hpp"
 
 namespace pgtune::tool {
 namespace {
@@ -93,6 +94,12 @@ class CallableExport {
     const std::size_t entries = winners.size();
     const std::vector<PlannedFamily> families = plan_families(winners);
     if (winners.empty()) return std::move(content_);
+    if (const auto other =
+            std::count_if(winners.begin(), winners.end(), [](const Winner& w) { return w.other_version; }))
+      context_.terminal().note(
+          fmt::format("{} tuned with another version of a template, or another template of the same "
+                      "name: exported by the one at hand (--template names another).",
+                      counted(other, "winner")));
     content_.nvrtc_version = value_or_throw(device::compiler_version(context_.paths().worker));
     compile(winners, entries, families);
     drop_unused_sources(content_);

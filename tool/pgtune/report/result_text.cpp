@@ -205,6 +205,7 @@ std::string brief_text(const SearchOutcome& outcome, const session::Answer& answ
       fmt::format("details   pgtune show {}{}", problem_options_text(outcome.problem), outcome.database_option);
   if (details.size() + notes.size() > width && !notes.empty()) details += "\n        ";
   out += details + notes + '\n';
+  if (outcome.problem.chained) return out;  // no header launches so
   return out + fmt::format("use it    pgtune export header -o best.hpp{}{}\n",
                            own_file_option(outcome.problem, answer.best().variant), outcome.database_option);
 }
