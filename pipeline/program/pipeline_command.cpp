@@ -111,6 +111,7 @@ class PipelineCommand final : public Command {
     app.add_option("--seed", seed_, "Seed of the order in rounds (default: 1)").option_text("N").group(group);
     add_device_option(app, device_)
         .description("auto (the first GPU), a GPU's number or UUID, or recording[:FILE]")
+        .complete_with({"auto", "recording"})
         .group(group);
     app.add_flag("--wait", wait_, "Wait for a GPU on which another pgtune measures, instead of failing").group(group);
     add_database_option(app, database_).group(group);

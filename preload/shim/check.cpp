@@ -134,23 +134,23 @@ bool same(const Key& key, Arithmetic arithmetic, double ours, double theirs, dou
   return magnitude(ours - theirs) <= 2 * bound;
 }
 
-bool same_element(const Check& check, int number, double* magnitudes) {
+Verdict element_verdict(const Check& check, int number, double* magnitudes) {
   const Key& key = check.slot->key;
   const Element at = element_of(key, number);
   double ours = 0, theirs = 0, bias = 0, scale = key.beta == 0 ? 0 : magnitude(key.beta * check.c[number]);
   const std::size_t place = place_of_d(key, at);
   if (!read_element(check.scratch, key.type_d, place, ours) ||
       !read_element(check.operands.d, key.type_d, place, theirs))
-    return true;  // the driver is no judge of a kernel
+    return Verdict::kNone;
   double *const a = magnitudes, *const b = magnitudes + key.k;
   if (!read_line(check.operands.a, key.type_a, line_of_a(key, at), key.k, a) ||
       !read_line(check.operands.b, key.type_b, line_of_b(key, at), key.k, b))
-    return true;
+    return Verdict::kNone;
   for (std::int64_t i = 0; i < key.k; ++i) scale += a[i] * b[i];
   if (check.operands.bias != nullptr &&
       read_element(check.operands.bias, key.type_d, static_cast<std::size_t>(at.column), bias))
     scale += magnitude(bias);
-  return same(key, check.arithmetic, ours, theirs, scale);
+  return same(key, check.arithmetic, ours, theirs, scale) ? Verdict::kRight : Verdict::kWrong;
 }
 
 }  // namespace
@@ -198,9 +198,9 @@ Verdict finish_check(Check& check) {
   Verdict verdict = Verdict::kNone;
   if (memory != MAP_FAILED) {
     if (wait_for(check.stream)) {
-      bool right = true;
-      for (int i = 0; right && i < kCheckedElements; ++i) right = same_element(check, i, static_cast<double*>(memory));
-      verdict = right ? Verdict::kRight : Verdict::kWrong;
+      verdict = Verdict::kRight;
+      for (int i = 0; verdict == Verdict::kRight && i < kCheckedElements; ++i)
+        verdict = element_verdict(check, i, static_cast<double*>(memory));
     }
     munmap(memory, bytes);
   }

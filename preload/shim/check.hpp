@@ -30,7 +30,7 @@ bool keep_c(Check& check);
 void drop_check(Check& check);
 enum class Verdict { kRight, kWrong, kNone };  ///< kNone: the results could not be read
 
-/// After cuBLAS's call. Right: all elements are within twice the error bound of each other.
+/// After cuBLAS's call. Right: all checked elements are within twice the error bound of each other.
 Verdict finish_check(Check& check);
 
 }  // namespace pgtune::preload

@@ -123,6 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"/dtypes/1", "\"bf16\"", "dtypes[1]: ", "twice"}, Edit{"/dimensions", "[]", "dimensions: ", "empty"},
         Edit{"/dimensions/1/name", "\"M\"", "dimensions[1].name: ", "already"},
         Edit{"/derived/0/expr", "\"round_up(K, 8)\"", "derived[0].expr: ", "unknown name 'K'"},
+        Edit{"/require/0/reason", R"("\u001b[31mred")", "require[0].reason: ", "a control character"},
         Edit{"/require/0/reason", "", "require[0]: the field 'reason' is missing", ""},
         Edit{"/scalars/-", "{\"name\": \"eps\", \"value\": 1}", "scalars[1].name: ", "two scalars"},
         Edit{"/scalars/-", "{\"name\": \"X\", \"value\": 1}", "", "a buffer and a scalar are both named 'X'"},

@@ -38,6 +38,7 @@ TEST_F(CompletionTest, BashOffersWhatFits) {
   EXPECT_EQ(offered("pgtune report --source ''", 3), " gpu recorded \n");
   EXPECT_EQ(offered("pgtune search --device ''", 3), " auto all recording \n");
   EXPECT_EQ(offered("pgtune pipeline --device ''", 3), " auto recording \n") << "it takes one";
+  EXPECT_EQ(offered("pgtune slurm --device ''", 3), " 0 recording \n");
   EXPECT_EQ(offered("pgtune run --serve -- ./a --", 5), "  \n") << "the program's own words";
   EXPECT_EQ(offered("pgtune search --shapes ''", 3), "  \n") << "files, by the shell";
   EXPECT_EQ(offered("pgtune search --budget ''", 3), "  \n");

@@ -6,7 +6,6 @@
 
 #include <map>
 #include <optional>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -51,12 +50,8 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-bool has_word(const std::string& text, const std::string& word) {
-  return std::regex_search(text, std::regex("\\b" + word + "\\b"));
-}
-
-/// From its list of allowed values, from the words of its description, or from the placeholder in the help, such as
-/// FILE or TYPE. Nothing for a flag, and for an option with an optional value.
+/// From its list of allowed values, or from the placeholder in the help, such as FILE or TYPE. Nothing for a flag, and
+/// for an option with an optional value.
 std::optional<Value> value_of(const CLI::Option& option) {
   if (option.get_expected_min() < 1) return std::nullopt;
   const std::string text = option.get_option_text(), checked = option.get_type_name();
@@ -64,13 +59,6 @@ std::optional<Value> value_of(const CLI::Option& option) {
   const std::size_t set = checked.find('{'), end = checked.find('}');
   if (set != std::string::npos && end != std::string::npos)
     return Value{false, split(checked.substr(set + 1, end - set - 1), ',')};
-  if (option.check_lname("device")) {
-    Value named;
-    for (const char* word : {"auto", "all", "recording"}) {
-      if (has_word(option.get_description(), word)) named.words.emplace_back(word);
-    }
-    return named;
-  }
   if (text == "XX") return Value{false, {"nn", "nt", "tn", "tt"}};
   Value value;
   if (text == "TYPE") {

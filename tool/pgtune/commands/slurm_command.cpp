@@ -97,7 +97,9 @@ class SlurmCommand final : public Command {
     for (const char* name : {"--db", "--force", "--total", "--dry-run", "--kernels", "--probes", "--batch-invariant"})
       app.remove_option(name);
     searched_ = app.options();
-    app.option("--device").description("0 (default): the GPU that Slurm gives the task; recording, or recording:FILE");
+    app.option("--device")
+        .description("0 (default): the GPU that Slurm gives the task; recording, or recording:FILE")
+        .complete_with({"0", "recording"});
     app.option("--jobs").description("Compile workers of a task (default: its cores)");
     const auto add = [&](const char* name, auto& target, const char* text, const char* description) {
       return app.add_option(name, target, description).option_text(text).group("Cluster");

@@ -80,6 +80,10 @@ std::vector<DeviceInfo> gpus_of(const Context& context) {
   throw CommandError(ErrorKind::kUsage, fmt::format("unknown device '{}'. {}", option, remedy));
 }
 
+void require_one_device(const std::string& option, const char* remedy) {
+  if (!names_gpu(option) && !names_recording_or_auto(option)) fail_unknown(option, remedy);
+}
+
 std::vector<std::string> words_of(const std::string& list) {
   std::vector<std::string> words{{}};
   for (const char letter : list) {
@@ -128,9 +132,7 @@ DeviceChoice gpu_choice(const DeviceInfo& info, std::size_t ordinal) {
   return choice;
 }
 
-void require_device_name(const std::string& option) {
-  if (!names_gpu(option) && !names_recording_or_auto(option)) fail_unknown(option, kDeviceRemedy);
-}
+void require_device_name(const std::string& option) { require_one_device(option, kDeviceRemedy); }
 
 DeviceChoice choose_device(const Context& context, const std::string& option) {
   require_device_name(option);
@@ -196,7 +198,7 @@ DeviceInfo device_or_architecture(Context& context, const std::string& option) {
   if (option.starts_with("sm_"))
     throw CommandError(ErrorKind::kUsage, fmt::format("unknown architecture '{}'; this pgtune knows: {}", option,
                                                       fmt::join(known_architectures(), ", ")));
-  if (!names_gpu(option) && !names_recording_or_auto(option)) fail_unknown(option, kDeviceOrArchitectureRemedy);
+  require_one_device(option, kDeviceOrArchitectureRemedy);
   DeviceChoice choice = choose_device(context, option);
   note_missing_gpu(context.terminal(), choice);
   return std::move(choice.info);

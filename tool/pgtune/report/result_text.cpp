@@ -164,10 +164,7 @@ std::string tried_text(const SearchOutcome& outcome, const session::Answer& answ
 
 /// The option that names what is not built in; empty where all is.
 std::string own_file_option(const Problem& problem, const Variant& winner) {
-  const std::vector<std::string> operations = Catalogue().operation_names();
-  const std::string operation = problem.operation_name();
-  if (operation != kGemmName && std::find(operations.begin(), operations.end(), operation) == operations.end())
-    return fmt::format(" --operation {}", kNobodysFile);
+  if (Catalogue().templates_of(problem.operation_name()).empty()) return fmt::format(" --operation {}", kNobodysFile);
   return Catalogue().selector_of(winner.template_name, problem) == kNobodysFile
              ? fmt::format(" --template {}", kNobodysFile)
              : "";

@@ -56,7 +56,8 @@ Option add_device_option(CommandLine& app, std::string& device) {
       .add_option("--device", device,
                   "auto (first GPU; without one, a search prints recorded answers), a number or UUID, several of these "
                   "with commas, all, or recording[:FILE]")
-      .option_text("DEVICE");
+      .option_text("DEVICE")
+      .complete_with({"auto", "all", "recording"});
 }
 
 Option add_device_or_architecture_option(CommandLine& app, std::string& device) {
@@ -64,7 +65,8 @@ Option add_device_or_architecture_option(CommandLine& app, std::string& device) 
       .add_option("--device", device,
                   "auto, a GPU's number or UUID, recording, recording:FILE, or an architecture such as sm_90a, for "
                   "which no GPU is needed")
-      .option_text("DEVICE");
+      .option_text("DEVICE")
+      .complete_with({"auto", "recording"});
 }
 
 Option add_json_option(CommandLine& app, bool& json) {

@@ -271,9 +271,8 @@ namespace {
 
 /// An operation that is not built in is kNobodysFile.
 std::string operation_options_text(const Problem& problem) {
-  const auto built_in = Catalogue().operation_names();
   const std::string name = problem.operation_name();
-  const bool own = std::find(built_in.begin(), built_in.end(), name) == built_in.end();
+  const bool own = Catalogue().templates_of(name).empty();
   std::string options = fmt::format("--operation {} --size {}", own ? kNobodysFile : name, problem.shape());
   if (problem.has_dtype()) options += fmt::format(" --dtype {}", to_string(problem.dtype));
   return options;
