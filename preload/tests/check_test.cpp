@@ -115,6 +115,15 @@ TEST(Checks, FindAnErrorBeyondTheBoundAndNoneBelow) {
   }
 }
 
+TEST(Checks, GiveNoVerdictOnWhatCannotBeRead) {
+  ASSERT_NE(fake_cuda(), nullptr);
+  Computed call(kR32F, false, false);
+  Check check;
+  const PgtuneOperands operands{nullptr, call.b.data(), call.c.data(), nullptr, call.d.data(), 0};
+  ASSERT_TRUE(begin_check(check, call.slot, operands, Arithmetic::kF32, nullptr));
+  EXPECT_EQ(finish_check(check), Verdict::kNone);
+}
+
 /// beta * C adds to the bound, as it was before the call.
 TEST(Checks, RememberC) {
   ASSERT_NE(fake_cuda(), nullptr);

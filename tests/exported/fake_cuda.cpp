@@ -327,6 +327,8 @@ CUresult cuMemsetD16_v2(CUdeviceptr address, unsigned short value, std::size_t c
   return CUDA_SUCCESS;
 }
 CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
+  constexpr CUdeviceptr kLowest = 65536;  // nothing is mapped below it
+  if (from < kLowest) return CUDA_ERROR_INVALID_VALUE;
   std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
   return CUDA_SUCCESS;
 }
